@@ -8,6 +8,7 @@
 #             GPU code of all policies; the TypeScript example; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
 # make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
+# make shape  the shape of the code in figures: a mirror, not a gate
 # make clean  remove the environments and all caches
 PYTHON ?= python3
 VENV := .venv
@@ -20,7 +21,7 @@ TOOK = echo "$(1): $$(($$(date +%s) - begin)) s"
 
 unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
 
-.PHONY: demo test pytest coverage lint docs html site images paper leaderboard bench soak numba-versions clean
+.PHONY: demo test pytest coverage lint shape docs html site images paper leaderboard bench soak numba-versions clean
 
 demo: $(STAMP)-lab
 	$(BIN)/purse compare
@@ -43,6 +44,9 @@ coverage: $(STAMP)-test
 
 lint: $(STAMP)-test
 	$(START) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(call TOOK,lint beside the tests) > $(VENV)/.lint-took
+
+shape:
+	@$(PYTHON) docs/shape.py
 
 # in an environment of its own, which shows that the group docs names all that the site needs
 docs:

@@ -20,8 +20,7 @@ import purse
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.service.app import Service
-from purse.service.listeners import listening
-from purse.service.server import Server
+from purse.service.server import Server, listening
 from purse.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "images"

@@ -2058,7 +2058,7 @@ export interface operations {
                      *       ],
                      *       "until": null,
                      *       "forecast": null,
-                     *       "why": "paused by somebody",
+                     *       "why": "paused by an operator",
                      *       "time_zone": "UTC"
                      *     }
                      */
@@ -2438,7 +2438,7 @@ export interface operations {
                      *       ],
                      *       "until": null,
                      *       "forecast": null,
-                     *       "why": "ended by somebody",
+                     *       "why": "ended by an operator",
                      *       "time_zone": "UTC"
                      *     }
                      */
@@ -5305,7 +5305,7 @@ export interface operations {
                      *       "gain": 2.23,
                      *       "most": 73.9991100175681,
                      *       "notes": [
-                     *         "this takes it that the rewards and costs of an arm are independent draws that do not change",
+                     *         "this assumes that an arm's rewards and costs are independent draws that do not change",
                      *         "1 call without a reward: the best way has this money, too, and calls that work"
                      *       ]
                      *     }
@@ -5828,7 +5828,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],
@@ -5986,7 +5986,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],
@@ -6140,7 +6140,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],
@@ -6148,7 +6148,7 @@ export interface operations {
                      *       "alerts": [
                      *         "50%"
                      *       ],
-                     *       "why": "paused by somebody"
+                     *       "why": "paused by an operator"
                      *     }
                      */
                     "application/json": components["schemas"]["AccountStatus"];
@@ -6296,7 +6296,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],
@@ -6452,7 +6452,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],
@@ -6460,7 +6460,7 @@ export interface operations {
                      *       "alerts": [
                      *         "50%"
                      *       ],
-                     *       "why": "ended by somebody"
+                     *       "why": "ended by an operator"
                      *     }
                      */
                     "application/json": components["schemas"]["AccountStatus"];
@@ -6613,7 +6613,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "children": [],
-                     *           "why": "ended by somebody",
+                     *           "why": "ended by an operator",
                      *           "period": null
                      *         }
                      *       ],

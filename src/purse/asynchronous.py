@@ -41,8 +41,8 @@ os.register_at_fork(after_in_child=_renew)
 
 
 async def _in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
-    """Return what a call in a thread returns. A call that has not begun when it is cancelled never
-    begins; one that has begun goes on, and `undo` is called in a thread with what it returns. The
+    """Run a call in a thread and return its result. A call that has not begun when it is cancelled
+    never begins; one that has begun goes on, and `undo` is called in a thread with its result. The
     end of a program waits for both.
     """
     work: Future[R] = _threads.submit(call)
@@ -82,7 +82,9 @@ def _awaited(
     return method
 
 
-def _made(make: Callable[P, R], kind: Callable[[R], A]) -> staticmethod[P, Coroutine[Any, Any, A]]:
+def _awaited_maker(
+    make: Callable[P, R], kind: Callable[[R], A]
+) -> staticmethod[P, Coroutine[Any, Any, A]]:
     """Return a class method to be awaited, with `kind` of what it returns."""
 
     @wraps(make)
@@ -134,9 +136,9 @@ class _AsyncBudget(Generic[B_co]):
 class AsyncAccount(_AsyncBudget[Account]):
     """`Account`, for coroutines."""
 
-    create = _made(Account.create, lambda account: AsyncAccount(account))
-    open = _made(Account.open, lambda account: AsyncAccount(account))
-    names = _made(Account.names, list)
+    create = _awaited_maker(Account.create, lambda account: AsyncAccount(account))
+    open = _awaited_maker(Account.open, lambda account: AsyncAccount(account))
+    names = _awaited_maker(Account.names, list)
     status = _awaited(Account.status)
     top_up = _awaited(Account.top_up)
     pause = _awaited(Account.pause)
@@ -158,10 +160,10 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     """
 
     _call = AsyncSpending
-    create = _made(Campaign.create, lambda campaign: AsyncCampaign(campaign))
-    open = _made(Campaign.open, lambda campaign: AsyncCampaign(campaign))
-    names = _made(Campaign.names, list)
-    restore = _made(Campaign.restore, lambda campaign: AsyncCampaign(campaign))
+    create = _awaited_maker(Campaign.create, lambda campaign: AsyncCampaign(campaign))
+    open = _awaited_maker(Campaign.open, lambda campaign: AsyncCampaign(campaign))
+    names = _awaited_maker(Campaign.names, list)
+    restore = _awaited_maker(Campaign.restore, lambda campaign: AsyncCampaign(campaign))
     status = _awaited(Campaign.status)
     top_up = _awaited(Campaign.top_up)
     pause = _awaited(Campaign.pause)

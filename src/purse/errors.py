@@ -11,7 +11,7 @@ class PurseError(Exception):
     """The base class of all errors of this package."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython and Jupyter show: the caller's own lines and the message."""
+        """Return the lines that IPython and Jupyter show: the caller's own and the message."""
         import os  # here: `import purse` does without it
         import traceback
 
@@ -36,7 +36,7 @@ class AskRefused(PurseError):
 class BudgetExhausted(AskRefused):
     """An ask that gets no ticket, because the rest of the budget cannot cover the pull."""
 
-    # units of each resource that were needed, where so much is not left even if nothing were held
+    # units of each resource that were needed, if so much is not left even without holds
     need: Sequence[int] | None = None
 
 
@@ -130,21 +130,21 @@ def shown(value: object) -> str:
     return shorten(" ".join(repr(value).split()))
 
 
-def shorten(text: str, most: int = 120) -> str:
-    """Return the text, cut to at most `most` characters."""
-    return text if len(text) <= most else text[: most - 4] + " ..."
+def shorten(text: str, limit: int = 120) -> str:
+    """Return the text, cut to at most `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 4] + " ..."
 
 
-def listed(names: Iterable[str], most: int = 120) -> str:
-    """Return the names, whole ones of at most `most` characters together, and how many more.
+def listed(names: Iterable[str], limit: int = 120) -> str:
+    """Return the names, whole ones of at most `limit` characters together, and how many more.
 
-    >>> listed(["length", "model"]), listed(["length", "model", "x" * 9], most=14)
+    >>> listed(["length", "model"]), listed(["length", "model", "x" * 9], limit=14)
     ('length, model', 'length, model and 1 more')
     """
     names, size = list(names), 0
     for number, name in enumerate(names):
         size += len(name) + 2
-        if number and size - 2 > most:
+        if number and size - 2 > limit:
             return f"{', '.join(names[:number])} and {len(names) - number} more"
     return ", ".join(names)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.validation import integer, number
 from purse.errors import InvalidInput, invalid, shorten
 

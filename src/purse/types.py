@@ -74,7 +74,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts, html, validation
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.text import count
 from purse.errors import InvalidInput, invalid
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.campaign.storage.sql import ReadRequest
 from purse.compiler.jit import _COMPILING
 from tests.support.soak import SOAK, scale

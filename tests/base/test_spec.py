@@ -100,12 +100,12 @@ def takes_two(problem: object, *, alpha: float = 3.0, gamma: str) -> None:
 
 
 def test_options_that_fit_pass() -> None:
-    check_options("exp3", takes_two, {"gamma": "x"}, given=("problem",))
-    check_options("exp3", takes_two, {"gamma": "x", "alpha": 1}, given=("problem",))
+    check_options("exp3", takes_two, {"gamma": "x"}, supplied=("problem",))
+    check_options("exp3", takes_two, {"gamma": "x", "alpha": 1}, supplied=("problem",))
 
 
 @pytest.mark.parametrize(
-    ("options", "given", "message"),
+    ("options", "supplied", "message"),
     [
         ({"gama": 1}, ("problem",), "unknown option of exp3 'gama'; did you mean 'gamma'?"),
         ({"zz": 1}, ("problem",), "unknown option of exp3 'zz'; known: alpha, gamma"),
@@ -116,7 +116,7 @@ def test_options_that_fit_pass() -> None:
     ],
 )
 def test_options_that_do_not_fit_are_explained(
-    options: dict[str, Any], given: tuple[str, ...], message: str
+    options: dict[str, Any], supplied: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match="^" + re.escape(message) + "$"):
-        check_options("exp3", takes_two, options, given=given)
+        check_options("exp3", takes_two, options, supplied=supplied)

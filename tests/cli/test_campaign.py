@@ -359,7 +359,7 @@ def test_watch_prints_a_line_for_each_change_where_there_is_no_terminal(
             raise KeyboardInterrupt
         doing()
 
-    monkeypatch.setattr("purse.cli.campaign.watch.time.sleep", sleep)
+    monkeypatch.setattr("purse.cli.watch.time.sleep", sleep)
     empty, asked, told = run("watch prompts").splitlines()
     assert empty == (
         "1 running: units spent 0 held 0 presumed 0 left 25 overrun 0; pulls small 0, large 0"
@@ -380,7 +380,7 @@ def test_watch_refreshes_in_a_terminal_until_it_is_interrupted(
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.cli.campaign.watch.time.sleep", sleep)
+    monkeypatch.setattr("purse.cli.watch.time.sleep", sleep)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")  # what makes rich take the output for a terminal
     text = run("watch prompts")

@@ -22,7 +22,7 @@ def test_the_budget_is_spent_and_the_words_agree_with_the_campaign(command: Comm
     address = f"sqlite:///{demo._FILE}"
     campaign = purse.Campaign.open("demo", storage=address)
     [money] = campaign.status().purses
-    assert float(money.left) < max(float(model.most) for model in demo._MODELS.values())
+    assert float(money.left) < max(float(model.maximum) for model in demo._MODELS.values())
     told = re.search(r"(\d+) calls cost (\S+) of 2.5 USD", out)
     assert told is not None
     assert told[2] == money.spent

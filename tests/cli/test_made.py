@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from typing import Self
 
 import click
 import pytest
 
 from purse.campaign.account import Account
-from purse.campaign.api import kinds
 from purse.campaign.api.verb import _HERE, arguments_of, verbs
 from purse.campaign.campaign import Campaign
 from purse.cli import cli
 from purse.cli.budgets import _ELSEWHERE
-from purse.cli.made import _default_of, _flag, command
+from purse.cli.made import _default_of, _flag
+from purse.cli.option_texts import OPTIONS
 
 
 def commands(of: type[Campaign] | type[Account]) -> dict[str, click.Command]:
@@ -49,27 +48,19 @@ def test_every_term_is_an_option_with_help_and_the_default_of_the_library(
             assert _default_of(each) in (option.help or "")
 
 
-def test_a_new_term_is_an_option_at_once() -> None:
-    class Painted(Campaign):
-        @classmethod
-        def create(  # type: ignore[override]
-            cls, name: kinds.Name, *, colour: str = "red", dries: kinds.Seconds | None = 90
-        ) -> Self:
-            """Paint a campaign, and return it.
-
-            name     of the campaign
-            colour   "red" or "green"
-            dries    seconds until it is dry; None: it stays wet
-
-            Raise `InvalidInput` when it cannot be.
-            """
-            raise NotImplementedError
-
-    made = command(Painted, "create", "new")
-    said = {each.opts[0]: each.help for each in made.params if isinstance(each, click.Option)}
-    assert made.help == "Paint a campaign, and print its status."
-    assert said["--colour"] == "Red or green [default: red]."
-    assert said["--dries"] == "Time until it is dry; never: it stays wet [default: 90s]."
+def test_every_option_has_a_text_and_every_text_an_option() -> None:
+    typed: set[tuple[str, str | None]] = set()
+    for of in (Campaign, Account):
+        for title, one in commands(of).items():
+            params = {(title, param.name) for param in one.params}
+            typed |= params | {(f"{of.KIND} {title}", name) for _, name in params}
+            texts = OPTIONS.get(title, {}) | OPTIONS.get(f"{of.KIND} {title}", {})
+            helps = {
+                param.name: param.help for param in one.params if isinstance(param, click.Option)
+            }
+            assert all((helps.get(name) or text).startswith(text) for name, text in texts.items())
+            assert all(len(text or "") > 10 for text in helps.values())
+    assert {(title, name) for title, texts in OPTIONS.items() for name in texts} <= typed
 
 
 def test_help_speaks_as_a_command_line_does() -> None:

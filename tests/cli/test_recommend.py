@@ -13,7 +13,7 @@ import pytest
 import purse
 from purse import Campaign, InvalidInput
 from purse.base import exit_codes
-from purse.cli import complete
+from purse.cli.options import complete_criteria
 from tests.support.campaigns import refusal
 from tests.support.cli import WORLD, Command, complaint
 from tests.support.paths import ROOT
@@ -83,7 +83,7 @@ def test_a_world_whose_means_change_has_no_best_arm(command: Command) -> None:
 
 def test_the_tab_key_knows_what_an_arm_is_best_by() -> None:
     nothing: Any = None
-    assert complete.criteria(nothing, nothing, "ra") == ["ratio"]
+    assert complete_criteria(nothing, nothing, "ra") == ["ratio"]
 
 
 def test_what_the_page_prints_is_what_is_printed(command: Command) -> None:

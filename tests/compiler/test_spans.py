@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from numba import types
 
-from purse.compiler.blocks import Block
+from purse.compiler.blocks import Block, vector
 from purse.compiler.jit import BlockFunction
 from purse.compiler.kernel import kernel
 from purse.compiler.machine_code import MACHINE_CODE
 from purse.compiler.spans import span_type
-from purse.compiler.stack_arrays import vector
 from tests.support.processes import fresh_process
 
 

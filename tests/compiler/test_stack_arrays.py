@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from purse.compiler.blocks import beside, copy, matrix, vector
 from purse.compiler.jit import bind
-from purse.compiler.stack_arrays import beside, copy, matrix, vector
 
 LANES = 4
 

@@ -213,7 +213,7 @@ def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
     job, shown = make_job("exp3.bwk", "misleading_ratio", 500, checkpoints=5), Progress("test")
     ours, theirs = (
         cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)),
-        gpu._simulate(job, 50, shown, start=70),
+        gpu.simulate(job, 50, shown, start=70),
     )
     assert all(
         (here == there).all()

@@ -10,7 +10,7 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.compiler.plain import plain as in_python
+from purse.compiler.kernel import plain as in_python
 from purse.kernels.known_costs import known_costs
 from purse.policies import epsilon_first, kube
 from purse.testing import check_policy

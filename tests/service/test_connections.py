@@ -188,7 +188,7 @@ def test_connections_that_do_not_read_their_answers_shut_nobody_out(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such a connection by itself")
 def test_an_answer_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.service.listeners._ANSWER_MS", round(1000 * SOON))
+    monkeypatch.setattr("purse.service.server._ANSWER_MS", round(1000 * SOON))
     with served(storage=in_memory()) as server, to(server) as line:
         line.sendall(DEAF)
         until = time.monotonic() + LONG

@@ -16,8 +16,7 @@ from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.errors import AskRefused
 from purse.service import dashboard
-from tests.service.conftest import View
-from tests.service.stage import BEGUN, Stage, fill, fits, make, rows, shown
+from tests.service.conftest import BEGUN, Stage, View, fill, fits, make, rows, shown
 from tests.support.service import HERE, TestClient, problem, token_file
 
 DAY = 86_400_000  # ms

@@ -152,7 +152,7 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
 def test_histories_that_nobody_looks_at_are_let_go(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_view, "_MOST_KEPT", 2)
+    monkeypatch.setattr(live_view, "_VIEW_LIMIT", 2)
     views = LiveViews(storage)
     for name in ("a", "b", "c"):
         campaign_in(storage, name=name)
@@ -215,7 +215,7 @@ def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(in_loop(until_revoked())) <= 2
     assert allowed == []
     with monkeypatch.context() as patch:
-        patch.setattr(live_view, "MOST_VIEWERS", 1)
+        patch.setattr(live_view, "VIEWER_LIMIT", 1)
         assert len(in_loop(two())) == 1
     views.closed = False
     monkeypatch.setattr(live_view, "_LONGEST", 4)
@@ -228,7 +228,7 @@ def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_many_viewers_are_told_when_to_come_again(
     untouched: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_view, "MOST_VIEWERS", 0)
+    monkeypatch.setattr(live_view, "VIEWER_LIMIT", 0)
     answer = untouched.get("/campaigns/prompts/events")
     assert "0 viewers are here already" in problem(answer, 429, "too-many-requests")
     assert answer.headers["Retry-After"] == "10"
@@ -237,7 +237,7 @@ def test_too_many_viewers_are_told_when_to_come_again(
 def test_one_token_cannot_take_the_streams_of_all(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_view, "MOST_OF_A_TOKEN", 2)
+    monkeypatch.setattr(live_view, "TOKEN_VIEWER_LIMIT", 2)
     campaign_in(storage)
     views = LiveViews(storage)
 

@@ -1,22 +1,14 @@
 from __future__ import annotations
 
-import io
-import json
-import logging
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from purse.campaign.api.results import ALARM_KINDS
 from purse.campaign.api.states import CAMPAIGN_STATES
 from purse.campaign.storage.connect import in_memory
-from purse.service import request_log
 from tests.support.paths import ROOT
-from tests.support.service import PROMPTS, TestClient, bearer, running, service, token_file
+from tests.support.service import PROMPTS, TestClient, running, service
 
 
 def numbers(client: TestClient) -> dict[tuple[str, ...], float]:
@@ -159,59 +151,3 @@ def test_requests_are_counted_by_route_and_status_and_never_by_path() -> None:
     assert found["purse_process_asks_total", "prompts"] == 2
     assert found["purse_process_tells_total", "prompts"] == 1
     assert ("purse_process_asks_total", "prompts") not in numbers(running()), "apps count apart"
-
-
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    """What is logged, as JSON lines."""
-    written = io.StringIO()
-    handler = logging.StreamHandler(written)
-    handler.setFormatter(request_log._JsonLines())
-    request_log.LOGGER.addHandler(handler)
-    before = request_log.LOGGER.level
-    request_log.LOGGER.setLevel(logging.INFO)
-    yield written
-    request_log.LOGGER.removeHandler(handler)
-    request_log.LOGGER.setLevel(before)
-
-
-def test_each_request_is_one_line_without_its_token(lines: io.StringIO, tmp_path: Path) -> None:
-    path, made = token_file(tmp_path)
-    client = service(tokens=path)
-    client.get(
-        "/campaigns/prompts?secret=1", headers={**bearer(made["read"]), "X-Request-Id": "r-1"}
-    )
-    client.get("/campaigns", headers=bearer("purse_wrong"))
-    first, second = (json.loads(line) for line in lines.getvalue().splitlines())
-    assert first.pop("ms") >= 0
-    assert first.pop("time").endswith("+00:00")
-    assert first == {
-        "level": "info",
-        "message": "request",
-        "method": "GET",
-        "route": "/campaigns/{name}",
-        "status": 400,
-        "campaign": "prompts",
-        "request_id": "r-1",
-        "token": "read",
-    }
-    assert (second["status"], second["token"]) == (401, None)
-    assert not any(word in lines.getvalue() for word in (*made.values(), "purse_wrong", "secret"))
-
-
-def record(message: str, **facts: Any) -> logging.LogRecord:
-    made = {"msg": message, "levelname": "INFO", "created": 0.0, **facts}
-    return logging.makeLogRecord(made)
-
-
-def test_a_line_for_people_cannot_be_broken() -> None:
-    facts = {"campaign": "a\x1b[2J", "token": None}
-    line = request_log._Lines().format(record("hello\nworld", **{request_log.FACTS: facts}))
-    assert line == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
-
-
-def test_a_failure_is_logged_with_its_cause() -> None:
-    error = ZeroDivisionError()
-    failed = record("oh", exc_info=(type(error), error, None))
-    assert "ZeroDivisionError" in json.loads(request_log._JsonLines().format(failed))["error"]
-    assert "ZeroDivisionError" in request_log._Lines().format(failed)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from purse.service.app import Service
 from purse.service.budgets import Budgets
-from purse.service.listeners import listening
 from purse.service.live_view import LiveViews
-from purse.service.server import Server
+from purse.service.server import Server, listening
 from purse.service.settings import Settings
 
 LONG = 30.0  # seconds after which something that should have happened never will

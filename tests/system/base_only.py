@@ -17,7 +17,7 @@ from tests.support.paths import ROOT
 # markupsafe and llvmlite come with jinja2 and numba
 LAB = ("altair", "jinja2", "llvmlite", "markupsafe", "numba", "polars", "scipy", "vl_convert")
 SERVE = ("httptools", "prometheus_client", "starlette", "uvicorn", "uvloop")
-OTHERS = ("dask", "distributed", "gymnasium", "joblib", "litellm", "numba_cuda", "pandas",
+OTHERS = ("gymnasium", "joblib", "litellm", "numba_cuda", "pandas",
           "psycopg", "pyarrow", "pydantic_ai", "ray")  # fmt: skip
 EXTRAS = (*LAB, *SERVE, *OTHERS)
 

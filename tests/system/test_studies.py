@@ -1,5 +1,5 @@
-"""The same study, shard by shard and byte by byte: on one worker, two workers, a real local Dask
-cluster and a real local Ray cluster, and killed again and again.
+"""The same study, shard by shard and byte by byte: on one worker, two workers, processes
+that stand in for a cluster and a real local Ray cluster, and killed again and again.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from joblib import parallel_config
+from joblib.externals.loky import get_reusable_executor
 
+from purse.lab.study import cluster
 from tests.support.soak import SOAK, scale
 from tests.support.study_runs import STUDY, command, run
 
@@ -36,14 +40,18 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-@pytest.fixture(scope="module")
-def dask_address() -> Iterator[str]:
-    from distributed import LocalCluster
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of joblib's own processes, to which shards travel as they do to Ray's."""
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as local:
-        yield local.scheduler_address.replace("tcp://", "dask://")
+    @contextmanager
+    def connected(address: str | None) -> Iterator[int]:
+        with parallel_config(backend="loky"):
+            yield 2
+
+    monkeypatch.setattr(cluster, "_connected", connected)
+    yield "ray"
+    get_reusable_executor().shutdown()
 
 
 @pytest.fixture
@@ -80,11 +88,6 @@ def test_two_workers(plain: tuple[Path, dict[str, bytes]]) -> None:
     assert run(folder / "study.toml", folder / "two", n_workers=2) == expected
 
 
-def test_a_dask_cluster(plain: tuple[Path, dict[str, bytes]], dask_address: str) -> None:
-    folder, expected = plain
-    assert run(folder / "study.toml", folder / "dask", on=dask_address) == expected
-
-
 @pytest.mark.alone  # Ray gives its server 30 s to start, which is too little beside other tests
 @pytest.mark.skipif(not SOAK, reason="a Ray cluster takes two minutes: it is part of make soak")
 def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -> None:
@@ -94,10 +97,11 @@ def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -
         assert run(folder / "study.toml", folder / f"ray-{len(on)}", on=on) == expected
 
 
-def test_a_cluster_continues_what_threads_began(
-    plain: tuple[Path, dict[str, bytes]], dask_address: str
+def test_a_cluster_plays_a_study_and_continues_what_threads_began(
+    plain: tuple[Path, dict[str, bytes]], stand_in: str
 ) -> None:
     folder, expected = plain
+    assert run(folder / "study.toml", folder / "whole", on=stand_in) == expected
     half = folder / "half"
     (half / "shards").mkdir(parents=True)
     for name in [name for name in expected if name.startswith("shards")][::2]:
@@ -107,7 +111,7 @@ def test_a_cluster_continues_what_threads_began(
         for path in (half / "shards").iterdir()
         if "trace" not in path.name
     }
-    assert run(folder / "study.toml", half, on=dask_address) == expected
+    assert run(folder / "study.toml", half, on=stand_in) == expected
     assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
 
 

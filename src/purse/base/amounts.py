@@ -66,14 +66,14 @@ def unit_array(field: str, values: Any) -> NDArray[np.int64]:
     if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
         try:
             # as they were given: NumPy would turn a number beside a text into text
-            given = np.asarray(values, object)
-            entries = given.ravel().tolist()
+            cells = np.asarray(values, object)
+            entries = cells.ravel().tolist()
             if any(isinstance(entry, (list, tuple)) for entry in entries):
                 raise ValueError
         except ValueError:
             raise invalid(field, values, "must be a rectangular array of numbers") from None
         return np.array([to_units(field, entry) for entry in entries], np.int64).reshape(
-            given.shape
+            cells.shape
         )
     with np.errstate(over="ignore"):
         scaled = np.rint(
@@ -144,8 +144,8 @@ def text(units: int) -> str:
     >>> text(250000000), text(25 * UNIT), text(-1)
     ('0.25', '25', '-0.000000001')
     """
-    whole, rest = divmod(abs(int(units)), UNIT)
-    decimals = f".{rest:09d}".rstrip("0").rstrip(".")
+    whole, fraction = divmod(abs(int(units)), UNIT)
+    decimals = f".{fraction:09d}".rstrip("0").rstrip(".")
     return ("-" if units < 0 else "") + f"{whole}{decimals}"
 
 

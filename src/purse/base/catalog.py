@@ -40,12 +40,12 @@ def grouped(groups: Groups, names: Iterable[str]) -> Iterator[tuple[str, list[st
     >>> list(grouped({"Yardsticks": ("uniform", "fixed")}, ["new", "uniform"]))
     [('Yardsticks', ['uniform']), ('Others', ['new'])]
     """
-    rest = dict.fromkeys(names)
+    remaining = dict.fromkeys(names)
     for title, members in groups.items():
-        listed = [name for name in members if name in rest]
+        listed = [name for name in members if name in remaining]
         for name in listed:
-            del rest[name]
+            del remaining[name]
         if listed:
             yield title, listed
-    if rest:
-        yield _OTHERS, list(rest)
+    if remaining:
+        yield _OTHERS, list(remaining)

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import cached_property as _with_lock
 from importlib import _bootstrap
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -116,3 +117,21 @@ def _in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+if sys.version_info >= (3, 12):
+    cached_property = _with_lock
+else:
+
+    class cached_property(_with_lock):  # type: ignore[type-arg]  # noqa: N801
+        """A property that is computed once for each object; by two threads at once, twice.
+
+        It has no lock, as from Python 3.12 on: a child process would inherit the lock of a thread
+        that was computing the property, and wait for it for ever.
+        """
+
+        def __get__(self, instance, owner=None):  # type: ignore[no-untyped-def]
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value

@@ -1,8 +1,10 @@
-"""Checks of numbers and words. This imports nothing heavy, for the client's sake."""
+"""Checks of numbers, words and names. This imports nothing heavy, for the client's sake."""
 
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -67,3 +69,20 @@ def flag(field: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise invalid(field, value, "must be true or false")
     return value
+
+
+def request_of(request_id: str | None) -> str:
+    """Return the name of a request, or a new one if it has none.
+
+    With a name of its own, a request that is sent again after a lost connection has no second
+    effect.
+    """
+    if request_id is None:  # neighbours in time are neighbours in an index, too
+        return f"{time.time_ns():016x}{os.urandom(8).hex()}"
+    if (
+        not isinstance(request_id, str)
+        or not 1 <= len(request_id) <= 200
+        or not request_id.isprintable()
+    ):
+        raise invalid("request_id", request_id, "must be text of 1 to 200 printable characters")
+    return request_id

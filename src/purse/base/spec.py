@@ -1,13 +1,18 @@
-"""The spelling of things with options: `exp3++.bwk:beta=1,alpha=3`,
-`bernoulli:rewards=[.9,.6],costs=[.8,.3]`.
+"""The spelling of policies and worlds: a name with options, `exp3++.bwk:beta=1,alpha=3` or
+`bernoulli:rewards=[.9,.6],costs=[.8,.3]`, or the path of a user's own Python file.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
+import sys
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
+from traceback import extract_tb
+from types import ModuleType
 from typing import Any
 
 from purse.errors import InvalidInput, unknown
@@ -19,8 +24,8 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse("exp3++.bwk:beta=1,epsilon=printed")
     ('exp3++.bwk', {'beta': 1, 'epsilon': 'printed'})
     """
-    name, _, rest = text.partition(":")
-    source = f"_({rest})"
+    name, _, arguments = text.partition(":")
+    source = f"_({arguments})"
     try:
         call = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError):
@@ -59,13 +64,16 @@ def _value(option: str, node: ast.expr, text: str) -> Any:
 
 
 def check_options(
-    what: str, function: Callable[..., Any], options: Mapping[str, Any], given: tuple[str, ...] = ()
+    what: str,
+    function: Callable[..., Any],
+    options: Mapping[str, Any],
+    supplied: tuple[str, ...] = (),
 ) -> None:
-    """Refuse options that the function does not take, and missing ones but `given`."""
+    """Refuse options that the function does not take, and missing ones but `supplied`."""
     parameters = {
         name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
-        if name not in given
+        if name not in supplied
     }
     for option in options:
         if option not in parameters:
@@ -85,3 +93,39 @@ def absolute(name: str) -> str:
     """Return how a policy is written elsewhere: the path of a policy file in full."""
     path, colon, options = name.partition(":")
     return (str(Path(path).resolve()) if path.endswith(".py") else path) + colon + options
+
+
+def load_module(kind: str, path: Path) -> ModuleType:
+    """Return the module in this file, a policy or a world; it is loaded again if it has changed."""
+    if not path.is_file():
+        raise InvalidInput(f"{kind} file {str(path)!r} does not exist")
+    name, source = (
+        f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}",
+        path.read_bytes(),
+    )
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded._source == source:
+        return loaded
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"{kind} file {str(path)!r} does not load")
+    module = importlib.util.module_from_spec(spec)
+    # before it runs: numba looks its classes up here when it reads its cache
+    sys.modules[name] = module
+    try:
+        # not through the loader, whose cache may miss a quick edit
+        exec(compile(source, str(path), "exec"), module.__dict__)
+    except Exception as error:
+        del sys.modules[name]
+        raise InvalidInput(
+            f"{kind} file {str(path)!r} does not load: {_line(error, path)}"
+            f"{type(error).__name__}: {error}"
+        ) from error
+    vars(module)["_source"] = source
+    return module
+
+
+def _line(error: Exception, path: Path) -> str:
+    """Return "line 12: " if the error arose in this file."""
+    steps = [step for step in extract_tb(error.__traceback__) if step.filename == str(path)]
+    return f"line {steps[-1].lineno}: " if steps else ""

@@ -15,14 +15,14 @@ MISSING = "—"
 _COLUMNS = 80  # of a terminal
 
 
-def legible(text: str, most: int) -> str:
-    r"""Return the text on one line, without what cannot be printed, cut to `most` characters.
+def legible(text: str, limit: int) -> str:
+    r"""Return the text on one line, without what cannot be printed, cut to `limit` characters.
 
     >>> legible("502 Bad Gateway\n<html>", 15)
     '502 Bad Gateway'
     """
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    return " ".join(printable.split())[:most]
+    return " ".join(printable.split())[:limit]
 
 
 def format_rough(number: float) -> str:
@@ -62,7 +62,7 @@ def format_known(number: float | None, spec: str, missing: str = MISSING) -> str
 
 
 def format_mean(mean: float, high: float, spec: str | None = None) -> str:
-    """Write a mean with half its interval, both rough or both by a format; alone where the upper
+    """Write a mean with half its interval, both rough or both by a format; alone if the upper
     end is no number.
 
     >>> format_mean(1234, 1246.4), format_mean(3, math.nan), format_mean(0.25, 0.5, ".2f")
@@ -76,8 +76,8 @@ def format_mean(mean: float, high: float, spec: str | None = None) -> str:
 
 
 def format_gain(mean: float, high: float) -> str:
-    """Write a mean of four digits with half its interval of two; alone where the mean is exact or
-    has no interval.
+    """Write a mean of four digits with half its interval of two; alone if the mean is exact or has
+    no interval.
 
     >>> format_gain(1234.5, 1357.2), format_gain(12.345, 12.9), format_gain(7, 7)
     ('1,234 ± 123', '12.35 ± 0.55', '7')

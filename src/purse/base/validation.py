@@ -29,9 +29,9 @@ def rewards(values: Any) -> list[float]:
     """
     if type(values) is float:
         return [number("reward", values)]  # at once: it is the usual case
-    given = np.asarray(values, object).ravel().tolist()
+    items = np.asarray(values, object).ravel().tolist()
     try:
-        return [number("reward", int(item) if is_truth(item) else item) for item in given]
+        return [number("reward", int(item) if is_truth(item) else item) for item in items]
     except ValueError:
         raise invalid("reward", values, "must be a number, or one for each play") from None
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.account_results import AccountStatus
-from purse.campaign.api.alert_rules import OF_ACCOUNTS
-from purse.campaign.api.results import Audit
-from purse.campaign.api.states import ACCOUNT
+from purse.campaign.api.results import AccountStatus, Audit
+from purse.campaign.api.states import ACCOUNT, ACCOUNT_ALERT_WORDS
 from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import Budget, Place
 from purse.errors import CampaignEnded, CampaignExists, NotFound
@@ -24,7 +22,7 @@ class Account(Budget[AccountStatus]):
     The budget of a campaign below an account is a ceiling, not a reservation.
     """
 
-    KIND, STATUS, ALERTS = ACCOUNT, AccountStatus, OF_ACCOUNTS
+    KIND, STATUS, ALERTS = ACCOUNT, AccountStatus, ACCOUNT_ALERT_WORDS
 
     @classmethod
     @of_all("POST", "admin", CampaignExists, CampaignEnded, NotFound)

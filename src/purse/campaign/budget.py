@@ -13,13 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 from purse.base.optional import needs
-from purse.base.plain_validation import flag, integer
-from purse.base.request_ids import request_of
+from purse.base.plain_validation import flag, integer, request_of
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.alert_rules import read_alerts
 from purse.campaign.api.journal import Entry, write_as
-from purse.campaign.api.states import ENDED, PAUSED, RUNNING
-from purse.campaign.api.verb import of_all, row_of, verb
+from purse.campaign.api.states import ENDED, PAUSED, RUNNING, read_alerts
+from purse.campaign.api.verb import BudgetBase, of_all, row_of, verb
 from purse.client.server import Server
 from purse.errors import CampaignEnded, Conflict, invalid
 
@@ -37,13 +35,10 @@ LARGEST = 2**62  # of numbers of entries and tickets
 S = TypeVar("S")  # the status
 
 
-class Budget(Generic[S]):
+class Budget(BudgetBase, Generic[S]):
     """A budget in a file, in a database or on a server."""
 
-    KIND: ClassVar[str]
-    STATUS: ClassVar[type[Any]]
     ALERTS: ClassVar[Sequence[str]]  # words of its rules
-    _server: Server | None = None  # that keeps it, if this process does not
     _local: LocalLevel  # what this process keeps otherwise
 
     def __init__(self, name: str, at: Server | LocalLevel) -> None:
@@ -59,19 +54,20 @@ class Budget(Generic[S]):
         return f"<{type(self).__name__} {self.name!r}{where}>"
 
     @classmethod
-    def _create(cls, given: dict[str, Any]) -> Self:
+    def _create(cls, arguments: dict[str, Any]) -> Self:
         """Create a budget from all arguments of `create`."""
-        del given["cls"]
-        storage, token = given.pop("storage"), given.pop("token")
+        del arguments["cls"]
+        storage, token = arguments.pop("storage"), arguments.pop("token")
         if server := Server.at(storage, token):
-            server.do(cls, row_of(cls.create), "", given)  # type: ignore[attr-defined]
-            return cls(given["name"], server)
+            row_of(cls.create).send(server, cls, "", arguments)  # type: ignore[attr-defined]
+            return cls(arguments["name"], server)
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        exist_ok = flag("exist_ok", given.pop("exist_ok"))
+        exist_ok = flag("exist_ok", arguments.pop("exist_ok"))
         return cls(
-            given["name"], local_level.create_level(cls.KIND, given, storage, token, exist_ok)
+            arguments["name"],
+            local_level.create_level(cls.KIND, arguments, storage, token, exist_ok),
         )
 
     @classmethod
@@ -105,7 +101,7 @@ class Budget(Generic[S]):
         storage, token   as for `create`
         """
         if server := Server.at(storage, token):
-            return cast(list[str], server.do(cls, row_of(cls.names), "", {}))
+            return cast(list[str], row_of(cls.names).send(server, cls, "", {}))
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
@@ -142,10 +138,12 @@ class Budget(Generic[S]):
         Raise `CampaignEnded` when the budget has ended.
         Raise `Conflict` when `request_id` was used before for another request.
         """
+        from purse.campaign.rules import operators
+
         units, request = self._local.terms.amounts("amount", amount), request_of(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._local.operate("top_up", units, request, requests=(request,))
+        self._local.do(lambda change: operators.top_up(change, units, request), requests=(request,))
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)
@@ -168,7 +166,9 @@ class Budget(Generic[S]):
         return self._turn("ended", ENDED)
 
     def _turn(self, kind: str, state: str) -> S:
-        self._local.operate("set_status", kind, state)
+        from purse.campaign.rules import operators
+
+        self._local.do(lambda change: operators.set_status(change, kind, state))
         return self.status()
 
     @verb("POST", "alerts", "admin")
@@ -177,7 +177,10 @@ class Budget(Generic[S]):
 
         alerts   as for `create`; an empty list ends all alerts
         """
-        self._local.operate("set_alerts", read_alerts(alerts, self.ALERTS))
+        from purse.campaign.rules import operators
+
+        rules = read_alerts(alerts, self.ALERTS)
+        self._local.do(lambda change: operators.set_alerts(change, rules))
         return self.status()
 
     def journal(self, after: int = 0) -> Iterator[Entry]:

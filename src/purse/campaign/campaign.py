@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from purse.base.optional import needs
-from purse.base.plain_validation import choice, flag, integer
-from purse.base.request_ids import request_of
+from purse.base.plain_validation import choice, flag, integer, request_of
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.alert_rules import WORDS
 from purse.campaign.api.journal import without_contexts
 from purse.campaign.api.kinds import MOST, Report, number_of
 from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.api.states import CAMPAIGN, OPEN, STATES
+from purse.campaign.api.states import ALERT_WORDS, CAMPAIGN, OPEN, STATES
 from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import LARGEST, Budget, Place
 from purse.campaign.spending import Spending, SpendingVerb
@@ -62,7 +60,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
     processes may then ask and tell. The verbs are the same for a file, a database and a server.
     """
 
-    KIND, STATUS, ALERTS = CAMPAIGN, Status, WORDS
+    KIND, STATUS, ALERTS = CAMPAIGN, Status, ALERT_WORDS
     _call = Spending
 
     @classmethod
@@ -244,20 +242,20 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         from purse.campaign.rules import asks
 
         level = self._local
-        mask, seen = level.mask(arms), None
+        mask, encoded = level.mask(arms), None
         if n is None and contexts is None:
             one = level.context(context)
-            seen = None if one is None else [one]
+            encoded = None if one is None else [one]
         elif context is not None:
             raise invalid("context", context, "must be left out if n or contexts are given")
         else:
             n = integer("n", 1 if n is None else n, low=1, high=MOST)
             if contexts is not None or level.terms.features:
-                seen = read_contexts(level.terms, n, contexts)
-        request, read = request_of(request_id), read_labels(labels)
+                encoded = read_contexts(level.terms, n, contexts)
+        request, labels_read = request_of(request_id), read_labels(labels)
         tickets, names = level.do(
             lambda change: (
-                asks.ask(change, n or 1, request, mask, seen, read),
+                asks.ask(change, n or 1, request, mask, encoded, labels_read),
                 change.campaign.arms,
             ),
             requests=(request,),
@@ -279,9 +277,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import asks
 
-        mask, seen = self._local.mask(arms), self._local.context(context)
+        mask, encoded = self._local.mask(arms), self._local.context(context)
         chances = self._local.do(
-            lambda change: asks.foresee(change, mask, seen), asks=True, looks=True
+            lambda change: asks.foresee(change, mask, encoded), asks=True, looks=True
         )
         return dict(zip(self._local.arms.names, chances, strict=False))
 
@@ -301,7 +299,12 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        return self._local.report("tell", ticket, cost=cost, reward=reward)
+        from purse.campaign.rules import reports
+
+        level, number = self._local, number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost)
+        gain = reports.read_reward(level.terms, reward)
+        return level.do(lambda change: reports.tell(change, number, gain, costs), tickets=(number,))
 
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
@@ -315,16 +318,16 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         answers: dict[int, Receipt | PurseError] = {}
         waiting: list[tuple[int, Report]] = []  # each with its place
-        for place, report in enumerate(kinds.listed("reports", reports)):
-            ticket, reward, cost = kinds.triple(place, report)
+        for index, report in enumerate(kinds.listed("reports", reports)):
+            ticket, reward, cost = kinds.triple(index, report)
             try:
-                waiting.append((place, Report(number_of(ticket, self.name), reward, cost)))
+                waiting.append((index, Report(number_of(ticket, self.name), reward, cost)))
             except InvalidInput as error:
-                answers[place] = error
+                answers[index] = error
         for start in range(0, len(waiting), MOST):
             places, batch = zip(*waiting[start : start + MOST], strict=True)
             answers |= zip(places, self._tell_many(batch), strict=True)
-        return [answers[place] for place in sorted(answers)]
+        return [answers[index] for index in sorted(answers)]
 
     @verb("POST", "tells", "act", key="receipts")
     def _tell_many(self, reports: kinds.Reports) -> list[Receipt | PurseError]:
@@ -364,7 +367,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another cost was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("settle", ticket, cost=cost)
+        from purse.campaign.rules import reports
+
+        level, number = self._local, number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost, zero=True)
+        return level.do(lambda change: reports.settle(change, number, costs), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
     def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
@@ -379,7 +386,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another reward was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("reward", ticket, reward=reward)
+        from purse.campaign.rules import reports
+
+        level, number = self._local, number_of(ticket, self.name)
+        gain = reports.read_reward(level.terms, reward)
+        return level.do(lambda change: reports.reward(change, number, gain), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
     def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
@@ -396,7 +407,12 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         before.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("fail", ticket, reason=reason, cost=cost)
+        from purse.campaign.rules import reports
+
+        level, text = self._local, reports.read_reason(reason)
+        number = number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost, zero=True)
+        return level.do(lambda change: reports.fail(change, number, costs, text), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:
@@ -410,7 +426,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("void", ticket)
+        from purse.campaign.rules import reports
+
+        number = number_of(ticket, self.name)
+        return self._local.do(lambda change: reports.void(change, number), tickets=(number,))
 
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:
@@ -446,7 +465,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
         from `cost_min` to `cost_ceiling`.
         """
-        self._local.change_arm("add_arm", name, cost_min, cost_max)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.add_arm, name, cost_min, cost_max)
         return self.status()
 
     @verb("POST", "arms/retire", "admin", CampaignEnded)
@@ -455,7 +476,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         name   of the arm
         """
-        self._local.change_arm("retire_arm", name)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.retire_arm, name)
         return self.status()
 
     @verb("POST", "arms/set", "admin", CampaignEnded)
@@ -470,7 +493,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
         `cost_min` to its `cost_ceiling`.
         """
-        self._local.change_arm("set_arm", name, cost_min, cost_max)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.set_arm, name, cost_min, cost_max)
         return self.status()
 
     def tickets(
@@ -682,7 +707,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
 
 def _attempt(act: Callable[..., T], *values: Any) -> T | PurseError:
-    """Return what comes of something, or why nothing does."""
+    """Call a function; return its result, or the error that it raised."""
     try:
         return act(*values)
     except PurseError as error:

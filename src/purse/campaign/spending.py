@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from purse.errors import Conflict, PurseError, TicketError
+from purse.errors import Conflict, TicketError
 
 if TYPE_CHECKING:
     from purse.campaign.api.results import CampaignTicket, Receipt
+
+
+_Note = tuple[Callable[..., Any] | None, tuple[Any, ...]]  # a verb and its values
 
 
 class Call:
@@ -27,7 +29,7 @@ class Call:
     def __init__(self, campaign: Any, request_id: str | None, **wishes: Any) -> None:
         self._campaign = campaign
         self._request, self._wishes = request_id, wishes
-        self._note: tuple[str, tuple[Any, ...]] | None = None
+        self._note: _Note | None = None
         self.receipt: Receipt | None = None
 
     @property
@@ -37,25 +39,27 @@ class Call:
 
     def tell(self, reward: Any, cost: Any) -> None:
         """Note the reward and the cost, as `Campaign.tell` takes them."""
-        self._note = "tell", (reward, cost)
+        self._note = self._campaign.tell, (reward, cost)
 
     def settle(self, cost: Any) -> None:
         """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
-        self._note = "settle", (cost,)
+        self._note = self._campaign.settle, (cost,)
 
     def fail(self, cost: Any = 0, reason: str = "") -> None:
         """Note that the call did not work, and what it cost all the same."""
-        self._note = "fail", (cost, reason)
+        self._note = self._campaign.fail, (cost, reason)
 
-    def _report(self, error: BaseException | None) -> tuple[str, tuple[Any, ...]]:
-        """Return the verb and its values; no verb if nothing is known of the cost."""
-        if self._note is None and isinstance(error, Exception):
-            return "fail", (0, f"{type(error).__name__}: {error}")
-        return self._note or ("", ())
-
-    def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
-        """Return the errors that may hide: the caller reported already, and that stands."""
-        return (Conflict, TicketError) if self._note is None and error is not None else ()
+    @contextmanager
+    def _reporting(self, error: BaseException | None) -> Iterator[_Note]:
+        """Yield the verb and its values; no verb if nothing is known of the cost. After a failure
+        without a note, errors hide that say that the caller has reported already.
+        """
+        if self._note is not None or error is None:
+            yield self._note or (None, ())
+            return
+        reason = f"{type(error).__name__}: {error}"
+        with suppress(Conflict, TicketError):
+            yield (self._campaign.fail, (0, reason)) if isinstance(error, Exception) else (None, ())
 
 
 class Spending(Call):
@@ -65,16 +69,10 @@ class Spending(Call):
         self.ticket = self._campaign.ask(self._request, **self._wishes)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        verb, values = self._report(error)
-        if verb:
-            with suppress(*self._expected(error)):
-                self.receipt = getattr(self._campaign, verb)(self.ticket, *values)
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with self._reporting(error) as (verb, values):
+            if verb is not None:
+                self.receipt = verb(self.ticket, *values)
 
 
 class AsyncSpending(Call):
@@ -84,16 +82,10 @@ class AsyncSpending(Call):
         self.ticket = await self._campaign.ask(self._request, **self._wishes)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        verb, values = self._report(error)
-        if verb:
-            with suppress(*self._expected(error)):
-                self.receipt = await getattr(self._campaign, verb)(self.ticket, *values)
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with self._reporting(error) as (verb, values):
+            if verb is not None:
+                self.receipt = await verb(self.ticket, *values)
 
 
 C = TypeVar("C", bound=Call)

@@ -16,8 +16,8 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import account, campaign, catalog, demo, lab, recommend, replay, serve, study
-from purse.cli.sections import Sections
+from purse.cli import catalog, demo, lab, recommend, replay, serve, study
+from purse.cli.groups import Sections, account, campaign
 from purse.errors import InvalidInput, PurseError
 
 # verbs that find again what they had computed
@@ -49,8 +49,8 @@ def cli() -> None:
 cli.add_sections(
     {
         "Spend a budget": [
-            campaign.campaign,
-            account.account,
+            campaign,
+            account,
             recommend.recommend,
             serve.serve,
             serve.token,

@@ -67,12 +67,12 @@ def _looks(of: type[Budget[Any]]) -> Iterator[click.Command]:
 
 def _show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     """Print a line for each campaign, or for each account, of a storage."""
-    place: Any = Server.at(storage, None)
-    if place is None:
+    home: Any = Server.at(storage, None)
+    if home is None:
         from purse.campaign.run.local_level import connect_storage
 
-        place = connect_storage(storage, None)
-    statuses = [opened(of, name, place).status() for name in of.names(storage=place)]
+        home = connect_storage(storage, None)
+    statuses = [opened(of, name, home).status() for name in of.names(storage=home)]
     if as_json:
         print_json({f"{of.KIND}s": [status.as_dict() for status in statuses]})
         return
@@ -97,8 +97,8 @@ def export(of: type[Budget[Any]], *more: click.Parameter) -> click.Command:
 
     def run(out: Path | None, storage: str, **typed: Any) -> None:
         name, without = typed.pop(OF), typed.pop("without_contexts", False)
-        given = {"contexts": False} if without else {}
-        number = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
+        choice = {"contexts": False} if without else {}
+        number = opened(of, name, storage).export(sys.stdout if out is None else out, **choice)
         if out is not None:
             click.echo(f"{count(number, 'entry', 'entries')} written to {out}", err=True)
 

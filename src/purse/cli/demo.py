@@ -30,7 +30,7 @@ class _Model(NamedTuple):
     good: float  # the share of good answers
 
     @property
-    def most(self) -> str:
+    def maximum(self) -> str:
         """What a call costs at most, USD."""
         return f"{1.5 * self.price:.6f}"
 
@@ -86,25 +86,26 @@ class _Traffic:
             call.tell(reward=float(good), cost=f"{part * _MODELS[model].price:.6f}")
 
     def line(self) -> str:
-        """Return what was done so far, on one line."""
+        """Return calls, good answers and spending so far, on one line."""
         done = sum(self.calls.values())
         calls = "  ".join(f"{model} {n:3}" for model, n in self.calls.items())
         spent = float(self.campaign.status().purses[0].spent)
         return f"{done:5} calls  {calls}  {self.good:3} good answers  {spent:.2f} of {_BUDGET} USD"
 
     def words(self) -> str:
-        """Return what happened, in three sentences."""
+        """Tell the course of the demo in three sentences."""
         [purse] = self.campaign.status().purses
         done = sum(self.calls.values())
-        most = max(self.calls, key=lambda model: self.calls[model])
+        favourite = max(self.calls, key=lambda model: self.calls[model])
+        share = self.calls[favourite] / done
         prices, shares = zip(*_MODELS.values(), strict=True)
         others = " and ".join(self.aside)
         return (
             f"{done} calls cost {purse.spent} of {purse.budget} USD, and the next one was refused: "
             f"it might have cost more than the {purse.left} that are left.\n"
-            f"Nobody said which model is worth its price: {most} got {self.calls[most] / done:.0%} "
-            f"of the calls, and {self.good} answers were good; models at random would have brought "
-            f"about {float(_BUDGET) * sum(shares) / sum(prices):.0f}.\n"
+            f"Nobody said which model is worth its price: {favourite} got {share:.0%} of the "
+            f"calls, and {self.good} answers were good; models at random would have brought about "
+            f"{float(_BUDGET) * sum(shares) / sum(prices):.0f}.\n"
             f"While {_DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
             f"other {self.aside.total()}."
         )
@@ -137,7 +138,7 @@ def _created(storage: str) -> Campaign:
     """Create the campaign of this run, under a name that is free."""
     from purse.campaign.campaign import Campaign
 
-    arms = {name: model.most for name, model in _MODELS.items()}
+    arms = {name: model.maximum for name, model in _MODELS.items()}
     for number in count(1):
         name = "demo" if number == 1 else f"demo-{number}"
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from purse.cli import catalog, simulate, study, theory
-from purse.cli.sections import Sections
+from purse.cli.groups import Sections
 
 
 @click.group(cls=Sections)

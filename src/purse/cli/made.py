@@ -1,4 +1,6 @@
-"""Commands made from methods: arguments from the signature, help from the docstring."""
+"""Commands made from methods: arguments from the signature, the help of a command from the
+docstring and that of its options from `option_texts`.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +14,28 @@ import click
 
 from purse.campaign.api import kinds
 from purse.campaign.api.kinds import SECONDS, Kind, kind_of, once, pair
-from purse.campaign.api.verb import NONE, TEXT, WANTED, Argument, argument_text, arguments_of
+from purse.campaign.api.verb import TEXT, WANTED, Argument, arguments_of
 from purse.campaign.budget import Budget
-from purse.cli import complete
-from purse.cli.options import for_machines, stored
+from purse.cli.option_texts import OPTIONS
+from purse.cli.options import (
+    complete_accounts,
+    complete_campaigns,
+    complete_policies,
+    for_machines,
+    stored,
+)
 from purse.cli.show import COLUMNS, lines, show
 from purse.client.server import Server
 from purse.errors import InvalidInput
 
 OF = "of"  # the argument that names the campaign or the account
 _FLAGS = {"n": "-n", "request_id": "--request"}  # those that are not made from the name
-_COMPLETED = {"account": complete.accounts, "policy": complete.policies}
-_IN_PYTHON, _SEVERAL = (
-    f"for several resources {words}" for words in ("a list, or {resource: amount}", "as 0.01,500")
-)
-_SEEN = "the values of the features, such as length=812,code=0, as JSON"
-_HELP = {  # of arguments that Python takes in other shapes
-    "acknowledged": "file with the numbers of tickets whose reports were acknowledged, one in each "
-    "line",
-    "budget": f"the amount that may be spent in all, or in each period; {_SEVERAL}",
-    "context": f"{_SEEN}, or in a JSON file",
-    "contexts": f"{_SEEN}, or in a JSON file; repeat it for each ticket",
-    "features": 'what a context holds: names, their number, or JSON such as {"length": [0, 8000], '
-    '"source": ["chat", "code"]}; None: no contexts',
-    "labels": "what the call is for, such as tenant=acme, which stays in the journal",
-    "noted": "length and digest of the journal that an earlier status showed",
-    "reward_range": "the least and the largest reward, such as 0,20 for revenue; None: 0,1",
+_COMPLETED = {
+    "account": complete_accounts,
+    "campaign": complete_campaigns,
+    "policy": complete_policies,
 }
-_ALLOWED, _ARMS, _TIME = map(kind_of, (kinds.Allowed, kinds.Arms, kinds.Seconds))
-_OF_ARMS = {
-    _ALLOWED: "arm that may be chosen; repeat it for several; None: all arms",
-    _ARMS: f"arm and the most that a pull of it may cost, {_SEVERAL}; repeat it for each arm",
-}
+_ALLOWED, _TIME = map(kind_of, (kinds.Allowed, kinds.Seconds))
 _PLAIN = ("ARM", "TICKET")  # words that need no help
 _IN_FILES = [kind_of(kinds.Context), kind_of(kinds.Contexts)]  # those that @FILE may hold
 _MOST = click.Option(
@@ -53,7 +45,6 @@ _MOST = click.Option(
     help="Arm that may be chosen and the most that this call of it may cost, which is held; "
     "repeat it for each arm.",
 )
-_OTHERWISE = re.compile(f"{NONE}([^.;]*)")
 _PRINTED = re.compile("(, and|;) print .*")  # what the list of commands leaves out
 _QUOTED = re.compile("`(\\w+)`")
 
@@ -65,7 +56,7 @@ def command(
     *,
     call: Callable[..., Any] | None = None,
     columns: str = "",
-    own: Mapping[str, tuple[Kind, str]] | None = None,
+    own: Mapping[str, Kind] | None = None,
     without: Sequence[str] = (),
 ) -> click.Command:
     """Return the command that calls a method of a campaign or an account, and prints its result.
@@ -74,13 +65,13 @@ def command(
 
     call      what is called instead of the method
     columns   of the table that is printed; the default is that of the list's name
-    own       kinds and texts of arguments that are typed in another way than elsewhere
+    own       kinds of arguments that are typed in another way than elsewhere
     without   arguments that cannot be typed
     """
     function = getattr(of, method)
     arguments = {key: one for key, one in arguments_of(function).items() if key not in without}
-    for own_name, (kind, words) in (own or {}).items():
-        arguments[own_name] = arguments[own_name]._replace(kind=kind, text=words)
+    for own_name, kind in (own or {}).items():
+        arguments[own_name] = arguments[own_name]._replace(kind=kind)
     terms = arguments_of(of.create)  # type: ignore[attr-defined]
     row = getattr(function, "row", None)
     key = row.key if row else method
@@ -88,24 +79,26 @@ def command(
     do = call or function
 
     def run(storage: str, as_json: bool, **typed: Any) -> None:
-        whose, given = typed.pop(OF, ""), read(arguments, typed)
+        whose, values = typed.pop(OF, ""), read(arguments, typed)
         if is_new:
-            result = do(**given, storage=storage).status()
+            result = do(**values, storage=storage).status()
         else:
-            result = do(opened(of, whose, storage), **given)
+            result = do(opened(of, whose, storage), **values)
         show(result, as_json, key, columns or key)
 
+    title = name or method.strip("_").replace("_", "-")
+    texts = OPTIONS.get(title, {}) | OPTIONS.get(f"{of.KIND} {title}", {})
     flags = {key: _flag(argument) for key, argument in {**terms, **arguments}.items()}
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
     words = _as_typed(_text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
-    for place, argument in enumerate(arguments.values()):
-        if place == 0 and argument.default is WANTED:
+    for number, argument in enumerate(arguments.values()):
+        text = texts.get(argument.name, "")
+        if number == 0 and argument.default is WANTED:
             params.append(_alone(argument))
             if not is_new and argument.kind.metavar not in _PLAIN:
-                words += f"\n\n{argument.kind.metavar}: {_help_of(of, argument, flags)}"
+                words += f"\n\n{argument.kind.metavar}: {_help_of(argument, text)}"
         else:
-            params += _options(of, argument, flags)
-    title = name or method.strip("_").replace("_", "-")
+            params += _options(argument, text)
     short = _PRINTED.sub(".", " ".join(words.partition("\n\n")[0].split()))
     plain = click.Command(title, callback=run, params=params, help=words, short_help=short)
     return stored(for_machines(plain))
@@ -113,9 +106,10 @@ def command(
 
 def name_of(of: type[Budget[Any]], *, required: bool = True) -> click.Argument:
     """Return the argument that names a campaign or an account."""
-    completed = getattr(complete, f"{of.KIND}s")
     metavar = "NAME" if required else "[NAME]"
-    return click.Argument([OF], metavar=metavar, required=required, shell_complete=completed)
+    return click.Argument(
+        [OF], metavar=metavar, required=required, shell_complete=_COMPLETED[of.KIND]
+    )
 
 
 def _alone(argument: Argument) -> click.Argument:
@@ -127,22 +121,20 @@ def _alone(argument: Argument) -> click.Argument:
 
 
 def _flag(argument: Argument) -> str:
-    """Return what is typed before an argument."""
+    """Return the flag before an argument."""
     return _FLAGS.get(argument.name, "--" + (argument.kind.one or argument.name).replace("_", "-"))
 
 
-def _options(
-    of: type[Budget[Any]], argument: Argument, flags: Mapping[str, str]
-) -> Iterator[click.Option]:
+def _options(argument: Argument, text: str) -> Iterator[click.Option]:
     """Yield the option of an argument; arms that may be chosen have two."""
-    words = _help_of(of, argument, flags)
+    flag, words = _flag(argument), _help_of(argument, text)
     if argument.default is False:
-        yield click.Option([flags[argument.name], argument.name], is_flag=True, help=words)
+        yield click.Option([flag, argument.name], is_flag=True, help=words)
         return
     metavar = argument.kind.metavar + "|@FILE" * (argument.kind in _IN_FILES)
-    metavar = flags[argument.name][2:].upper() if metavar == "TEXT" else metavar
+    metavar = flag[2:].upper() if metavar == "TEXT" else metavar
     yield click.Option(
-        [flags[argument.name], argument.name],
+        [flag, argument.name],
         required=argument.default is WANTED,
         multiple=bool(argument.kind.one),
         metavar=metavar,
@@ -153,19 +145,10 @@ def _options(
         yield _MOST
 
 
-def _help_of(of: type[Budget[Any]], argument: Argument, flags: Mapping[str, str]) -> str:
-    """Return the help of an argument: its text, as a sentence, and its default."""
-    own = _OF_ARMS.get(argument.kind) or _HELP.get(argument.name)
-    text, default = own or _as_typed(argument_text(of, argument), flags), _default_of(argument)
-    if argument.kind is _TIME:
-        text = text.replace("seconds", "time", 1)
-    if argument.default is None and (otherwise := _OTHERWISE.search(text)):
-        text, default = _OTHERWISE.sub("", text), otherwise[1]
-    text = text.replace("None: ", "never: ")
-    if argument.kind.one and argument.default is not WANTED and "repeat" not in text:
-        text += "; repeat it for several"
-    shown = f" [default: {default}]" if default else ""
-    return text[:1].upper() + text[1:] + shown + "."
+def _help_of(argument: Argument, text: str) -> str:
+    """Return the help of an argument: its text, and its default as it would be typed."""
+    default = _default_of(argument)
+    return f"{text} [default: {default}]." if default else f"{text}."
 
 
 def _default_of(argument: Argument) -> str:
@@ -180,7 +163,7 @@ def _default_of(argument: Argument) -> str:
 
 
 def _text_of(function: Callable[..., Any]) -> str:
-    """Return what a docstring says besides its arguments and errors."""
+    """Return the docstring of a method without its arguments and errors."""
     parts = (inspect.getdoc(function) or "").split("\n\n")
     return "\n\n".join(
         part for part in parts if not TEXT.match(part) and not part.startswith("Raise ")
@@ -195,27 +178,27 @@ def _as_typed(text: str, flags: Mapping[str, str]) -> str:
     """
     verbs = {"create": "new", **flags}
     text = _QUOTED.sub(lambda word: verbs.get(word[1], word[1].replace("_", "-")), text)
-    text = text.replace(_IN_PYTHON, _SEVERAL).replace("return it", "print its status")
+    text = text.replace("return it", "print its status")
     return text.replace("Return", "Print").replace("return", "print").replace('"', "")
 
 
 def read(arguments: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed as the method takes it. What was not typed is left out."""
-    given: dict[str, Any] = {}
-    if most := typed.pop(_MOST.name, ()):
+    """Convert typed options to the method's arguments. What was not typed is left out."""
+    values: dict[str, Any] = {}
+    if maxima := typed.pop(_MOST.name, ()):
         if typed["arms"]:
             raise InvalidInput("give either --arm or --most: --most names arms that may be chosen")
-        given["arms"] = once("most", map(pair, most))
+        values["arms"] = once("most", map(pair, maxima))
     for key, value in typed.items():
         kind = arguments[key].kind
         if isinstance(value, tuple):
             if value or arguments[key].default is WANTED:
-                given[key] = kind.several(_value_of(kind, text) for text in value)
+                values[key] = kind.several(_value_of(kind, text) for text in value)
         elif isinstance(value, str):
-            given[key] = _value_of(kind, value)
+            values[key] = _value_of(kind, value)
         elif value:
-            given[key] = value
-    return given
+            values[key] = value
+    return values
 
 
 def _value_of(kind: Kind, text: str) -> Any:

@@ -1,20 +1,51 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and completions for the Tab key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial, reduce
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
 from purse.campaign.api import defaults
-from purse.cli import complete
+from purse.identification.recommendation import CRITERIA
 
 F = TypeVar("F", bound=Callable[..., Any])
 PATH: click.Path = click.Path(path_type=Path)
 WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse lab worlds`"
+
+
+_Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def _among(names: Callable[[], Iterable[str]]) -> _Completion:
+    """Return the completion of a word by the names that begin with it."""
+    return lambda context, parameter, typed: [name for name in names() if name.startswith(typed)]
+
+
+complete_policies = _among(lambda: import_module("purse.policies").names())
+complete_worlds = _among(lambda: import_module("purse.worlds").names())
+complete_criteria = _among(lambda: CRITERIA)
+
+
+def _names_of(
+    kind: str, context: click.Context, parameter: click.Parameter, typed: str
+) -> list[str]:
+    """Return the campaigns or accounts that begin so; [] if the storage cannot be read."""
+    storage = context.params.get("storage") or defaults.STORAGE
+    with suppress(Exception):
+        of = getattr(import_module(f"purse.campaign.{kind}"), kind.title())
+        return [name for name in of.names(storage=storage) if name.startswith(typed)]
+    return []
+
+
+complete_campaigns, complete_accounts = (
+    partial(_names_of, kind) for kind in ("campaign", "account")
+)
 
 
 def option(flags: str, text: str, **how: Any) -> Callable[[F], F]:
@@ -29,12 +60,12 @@ def option(flags: str, text: str, **how: Any) -> Callable[[F], F]:
     return click.option(*names, help=text, **how)
 
 
-policy_argument = click.argument("policy", shell_complete=complete.policies)
+policy_argument = click.argument("policy", shell_complete=complete_policies)
 world_option = option(
-    "-w --world WORLD", f"{WORLD_HELP}.", required=True, shell_complete=complete.worlds
+    "-w --world WORLD", f"{WORLD_HELP}.", required=True, shell_complete=complete_worlds
 )
 policies_argument = click.argument(
-    "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete.policies
+    "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete_policies
 )
 workers_option = option(
     "--workers N", "Threads, which change no number [default: all cores].", type=int
@@ -88,16 +119,14 @@ for_machines = option("--json as_json", "Print JSON.", is_flag=True)
 
 
 def _chained(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Return what adds several options."""
+    """Return a decorator that adds several options."""
     return lambda function: reduce(lambda command, add: add(command), options, function)
 
 
 _stop_option = option(
     "--stop", "Stop rule when a pull cannot be paid: exit, hold, retry or fit.", default="exit"
 )
-_on_option = option(
-    "--on ADDRESS", "Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number."
-)
+_on_option = option("--on ADDRESS", "Cluster: ray or ray://HOST:PORT; it changes no number.")
 # those that `compare` and `simulate` share, and those of verbs that run a study
 common = _chained(json_option, workers_option, _stop_option, seed_option)
 run_options = _chained(json_option, _on_option, device_option, workers_option)

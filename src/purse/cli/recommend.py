@@ -10,8 +10,16 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
-from purse.cli import complete
-from purse.cli.options import WORLD_HELP, for_machines, number, option, stored
+from purse.cli.options import (
+    WORLD_HELP,
+    complete_campaigns,
+    complete_criteria,
+    complete_worlds,
+    for_machines,
+    number,
+    option,
+    stored,
+)
 from purse.cli.show import show
 from purse.errors import InvalidInput, NoSuchStorage, NotFound
 from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
@@ -20,18 +28,18 @@ _SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=complete.campaigns)
+@click.argument("name", required=False, shell_complete=complete_campaigns)
 @option(
     "--by WHAT",
     f"What the best arm has the most of: {' or '.join(CRITERIA)} (reward per cost).",
     default=REWARD,
-    shell_complete=complete.criteria,
+    shell_complete=complete_criteria,
 )
 @option("--cap AMOUNT", "The most that a pull of the best arm may cost, on average.")
 @option("--confidence SHARE", "How sure the answer has to be.", type=str, default=CONFIDENCE)
 @option("--within X", "By how much the best arm may be missed.", default="0")
 @option("--resource", "What costs are counted in [default: the first resource].")
-@option("-w --world WORLD", f"Simulate instead. {WORLD_HELP}.", shell_complete=complete.worlds)
+@option("-w --world WORLD", f"Simulate instead. {WORLD_HELP}.", shell_complete=complete_worlds)
 @option("-b --budget", "With --world: budget of each path.", type=number)
 @option("-n --paths n_paths", "With --world: paths [default: 100].", type=int)
 @option("--seed", "With --world: the same seed gives the same numbers.", type=int)
@@ -67,11 +75,11 @@ def recommend(
 
     question |= {key: kinds.number(question[key]) for key in ("confidence", "within")}
     simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}
-    given: dict[str, Any] = {key: value for key, value in simulated.items() if value is not None}
+    options: dict[str, Any] = {key: value for key, value in simulated.items() if value is not None}
     if world is None:
         if name is None:
             raise InvalidInput("recommend: name a campaign, or a world with --world")
-        for field in given:
+        for field in options:
             raise InvalidInput(f"{_SIMULATED[field]} is for --world, and a campaign is named")
         from purse.campaign.campaign import Campaign
 
@@ -96,4 +104,4 @@ def recommend(
     else:
         import purse
 
-        show(purse.recommend(world, **given, **question), as_json)
+        show(purse.recommend(world, **options, **question), as_json)

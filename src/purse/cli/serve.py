@@ -97,7 +97,7 @@ def _duration(text: str) -> float | None:
     """Return the seconds of a time such as 90s or 7d, or None for never; the library checks the
     range.
 
-    >>> _duration("90d"), duration("never")
+    >>> _duration("90d"), _duration("never")
     (7776000, None)
     """
     from purse.campaign.api.kinds import seconds
@@ -188,15 +188,15 @@ def run(file: Path, once: bool, storage: str) -> None:
     from purse.campaign.webhooks.follower import Follower, deliver, following
 
     receivers = read_file(file)
-    place = connect(storage, create=False)
-    followers = [Follower(place, receiver) for receiver in receivers]
+    opened = connect(storage, create=False)
+    followers = [Follower(opened, receiver) for receiver in receivers]
     if once:
         deliver(followers)
         for follower in followers:
             counts = follower.counts
             sent = f"{counts['delivered']} delivered, {counts['failed']} failed"
-            rest = f"{len(follower.waiting)} waiting, {counts['skipped']} skipped"
-            click.echo(f"{follower.receiver.name}: {sent}, {rest}")
+            unsent = f"{len(follower.waiting)} waiting, {counts['skipped']} skipped"
+            click.echo(f"{follower.receiver.name}: {sent}, {unsent}")
     else:
         ends = (signal.SIGINT, signal.SIGTERM)
         signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # threads that begin now do not get them
@@ -205,4 +205,4 @@ def run(file: Path, once: bool, storage: str) -> None:
                 f"following for {', '.join(receiver.name for receiver in receivers)}", err=True
             )
             signal.sigwait(ends)
-    place.close()
+    opened.close()

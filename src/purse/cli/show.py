@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def lines(columns: Sequence[str]) -> str:
-    """Return what the help says of the columns of a table; "" without columns."""
+    """Describe the columns of a table for the help; "" without columns."""
     names = ", ".join(columns)
     return f"\n\nPrints a line for each, separated by tabs: {names}." if names else ""
 

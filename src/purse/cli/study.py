@@ -10,11 +10,11 @@ import click
 
 from purse.base.optional import check_lab
 from purse.base.text import plain
-from purse.cli import complete
 from purse.cli.options import (
     PATH,
     WORLD_HELP,
     common,
+    complete_worlds,
     delay_option,
     device_option,
     json_option,
@@ -52,7 +52,7 @@ _study_argument = click.argument(
     "-w --world WORLD worlds",
     f"{WORLD_HELP}; repeat it for several [default: four worlds].",
     multiple=True,
-    shell_complete=complete.worlds,
+    shell_complete=complete_worlds,
 )
 @option(
     "-b --budget budgets",

@@ -39,13 +39,13 @@ class Address(NamedTuple):
         return self.door.removesuffix(f":{_PORTS[self.scheme]}")
 
 
-def is_server(place: object) -> bool:
+def is_server(address: object) -> bool:
     """Return whether an address is that of a server.
 
     >>> is_server("https://purse.example.com"), is_server("sqlite:///purse.db")
     (True, False)
     """
-    return isinstance(place, str) and place.partition(":")[0].lower() in (*_PORTS, UNIX)
+    return isinstance(address, str) and address.partition(":")[0].lower() in (*_PORTS, UNIX)
 
 
 def address_of(url: str) -> Address:

@@ -23,22 +23,22 @@ def left(deadline: float) -> float:
 
 def send_all(link: socket.socket, message: bytes, deadline: float) -> None:
     """Send all of a message until a deadline."""
-    rest = memoryview(message)
-    while rest:
+    remaining = memoryview(message)
+    while remaining:
         link.settimeout(left(deadline))
-        rest = rest[link.send(rest) :]
+        remaining = remaining[link.send(remaining) :]
 
 
 def read_answer(
-    link: socket.socket, method: str, deadline: float, most: int | None = None
+    link: socket.socket, method: str, deadline: float, limit: int | None = None
 ) -> HTTPResponse:
     """Return an answer, of which the head has been read.
 
-    most   bytes that are read at most, the body included; None: any number
+    limit   bytes that are read at most, the body included; None: any number
 
     Raise `TooLong` if there are more.
     """
-    patient = _Patient(link, deadline, most)
+    patient = _Patient(link, deadline, limit)
     answer = HTTPResponse(patient, method=method)  # type: ignore[arg-type]
     answer.begin()
     return answer
@@ -47,8 +47,8 @@ def read_answer(
 class _Patient(io.RawIOBase):
     """The stream that `http.client` reads an answer from."""
 
-    def __init__(self, link: socket.socket, deadline: float, most: int | None) -> None:
-        self._link, self._deadline, self._most = link, deadline, most
+    def __init__(self, link: socket.socket, deadline: float, limit: int | None) -> None:
+        self._link, self._deadline, self._most = link, deadline, limit
 
     def makefile(self, _: str) -> io.BufferedReader:
         """Return a file to read from."""

@@ -8,11 +8,9 @@ import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, urlencode
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.plain_validation import integer, number
-from purse.base.request_ids import request_of
 from purse.client import wire
 from purse.client.address import address_of, is_server, secret_of
 from purse.errors import (
@@ -29,8 +27,6 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from http.client import HTTPMessage
 
-    from purse.campaign.api.verb import Verb
-    from purse.campaign.budget import Budget
     from purse.client.links import Links
 
 _TIMEOUT, _RETRIES = 10.0, 5
@@ -54,11 +50,7 @@ class Server:
     """
 
     def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        timeout: float = _TIMEOUT,
-        retries: int = _RETRIES,
+        self, url: str, token: str | None = None, timeout: float = _TIMEOUT, retries: int = _RETRIES
     ) -> None:
         self._address, self._secret = address_of(url), secret_of(token)
         self.url = self._address.url
@@ -73,45 +65,13 @@ class Server:
         return Links(self._address, headers)
 
     @classmethod
-    def at(cls, place: Any, token: str | None) -> Server | None:
+    def at(cls, storage: Any, token: str | None) -> Server | None:
         """Return the server at an address, or the one that is given; None if it is a storage."""
-        if not isinstance(place, Server):
-            return cls(place, token) if is_server(place) else None
+        if not isinstance(storage, Server):
+            return cls(storage, token) if is_server(storage) else None
         if token is not None:
             raise InvalidInput("token: must be left out, since the server has its own")
-        return place
-
-    def do(self, of: type[Budget[Any]], row: Verb, name: str, given: dict[str, Any]) -> Any:
-        """Do a verb and return its result, or raise its error."""
-        if "request_id" in row.arguments:
-            given["request_id"] = request_of(given.get("request_id"))
-        path = row.address(of).replace("{name}", quote(name, safe=""))
-        query: dict[str, Any] = {}
-        body: dict[str, Any] = {}
-        for key, value in given.items():
-            argument = row.arguments[key]
-            if value is argument.default:  # an older server knows no newer terms
-                continue
-            value = argument.kind.sent(value, name)
-            if argument.place == "path":
-                path = path.replace(f"{{{key}}}", str(value))
-            else:
-                (query if argument.place == "query" else body)[argument.field] = value
-        if query:
-            path += "?" + urlencode(query, doseq=True, errors="backslashreplace")
-        read = wire.reader(row.returns(of))
-
-        def result(text: bytes) -> Any:
-            if row.lines:
-                answer = [json.loads(line) for line in text.splitlines()]
-            else:
-                answer = json.loads(text)[row.key] if row.key else json.loads(text)
-            if row.path == "asks" and not answer:
-                raise ValueError("an ask has a ticket at least")
-            return answer if read is None else read(answer)
-
-        content = wire.encoded(body) if body else b""
-        return self.send(row.method, path, content, result, row.timeout or self.timeout)
+        return storage
 
     def send(
         self, method: str, path: str, content: bytes, read: Callable[[bytes], T], timeout: float
@@ -130,7 +90,7 @@ class Server:
             except LOST as error:
                 trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, _DOWN)
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-                trouble = f"an answer that cannot be read: {_said(text)}"
+                trouble = f"an answer that cannot be read: {_beginning(text)}"
             else:
                 refused = self._refusal(status, headers, text)
                 if status not in _AGAIN or isinstance(refused, ArmsCoolingDown):
@@ -142,9 +102,9 @@ class Server:
             if attempt < self.retries:
                 from random import uniform  # which takes a while to import, and is seldom needed
 
-                asked = min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 0.0
-                most = min(_LONGEST, (_RESTART if is_down else _SHORTEST) * 2**attempt)
-                time.sleep(asked + uniform(most / 2 if is_down else 0, most))
+                wished = min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 0.0
+                limit = min(_LONGEST, (_RESTART if is_down else _SHORTEST) * 2**attempt)
+                time.sleep(wished + uniform(limit / 2 if is_down else 0, limit))
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )
@@ -156,7 +116,7 @@ class Server:
         except (KeyError, RecursionError, TypeError, ValueError):
             if location := headers.get("Location"):
                 return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
-            return PurseError(f"the server answered {status}: {_said(text)}")
+            return PurseError(f"the server answered {status}: {_beginning(text)}")
         if status == 401:
             return PurseError(
                 f"{self.url} wants a token that it knows and that has not expired: give token=, "
@@ -170,6 +130,6 @@ class Server:
             self._links.close()
 
 
-def _said(text: bytes) -> str:
+def _beginning(text: bytes) -> str:
     """Return the beginning of an answer, for people."""
     return shorten(text.decode("utf-8", "replace"))

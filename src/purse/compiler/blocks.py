@@ -1,4 +1,4 @@
-"""Arguments in one block of memory: what compiled code is given instead of NamedTuples of arrays.
+"""The memory of compiled code: arguments in one block, and small arrays on the stack.
 
 To take a NamedTuple of arrays apart, numba compiles as much code as most of our loops have, and
 runs all of it in every call. Here Python writes the addresses, sizes and numbers of all arguments
@@ -79,4 +79,23 @@ def _no_memory(*args: Any) -> Any:
     raise TypeError("plain Python reads no block")
 
 
-load: Any = Intrinsic("purse.compiler.intrinsics:load", _no_memory)
+def _cleared(shape: Any, like: float) -> Any:
+    return np.zeros(shape, np.int64 if isinstance(like, int) else np.float64)
+
+
+def _gpu_only(*args: Any) -> Any:
+    raise TypeError("only a GPU lays the arrays of several paths side by side")
+
+
+_CODE = "purse.compiler.intrinsics"
+load: Any = Intrinsic(f"{_CODE}:load", _no_memory)
+# Small arrays on the stack: what never leaves the loop stays in registers, on a CPU as on a GPU.
+# They have the type of `like`, the last argument; sizes are constants.
+vector: Any = Intrinsic(f"{_CODE}:vector", _cleared, prefer_literal=True)
+matrix: Any = Intrinsic(
+    f"{_CODE}:matrix",
+    lambda rows, columns, like: _cleared((rows, columns), like),
+    prefer_literal=True,
+)
+beside: Any = Intrinsic(f"{_CODE}:beside", _gpu_only, prefer_literal=True)
+copy: Any = Intrinsic(f"{_CODE}:copy", _gpu_only)

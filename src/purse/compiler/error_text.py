@@ -1,4 +1,4 @@
-"""Numba's message about a function that does not compile, as one line with the user's line."""
+"""Errors of the compiler as one line: what does not compile, with the user's line in it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 
 from purse.errors import shorten
 
+NO_FOLDER = (
+    "no folder for compiled code can be written, so every process compiles again; set "
+    "NUMBA_CACHE_DIR to a folder that this user may write"
+)
 _PLACE = re.compile(
     r'(?:at (?P<path>\S+\.py) \((?P<line>\d+)\)|File "(?P<file>[^"]+)", line (\d+))'
 )

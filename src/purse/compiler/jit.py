@@ -13,7 +13,7 @@ from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.optional import needs
 from purse.compiler.blocks import Block, Kind, load
 from purse.compiler.error_text import explain
@@ -23,10 +23,6 @@ from purse.errors import PurseError
 
 # held while numba is imported or told what to compile; a fork waits for it
 _COMPILING = RLock()
-NO_FOLDER = (
-    "no folder for compiled code can be written, so every process compiles again; set "
-    "NUMBA_CACHE_DIR to a folder that this user may write"
-)
 
 
 def _compiler_locks() -> list[Any]:

@@ -1,20 +1,23 @@
 """Kernels: Python functions that run in the loop, as machine code or as plain Python.
 
 `@kernel` only wraps a function. What it becomes is made when it is needed, in one of two forms: as
-Python runs it (`purse.compiler.plain`), or as numba compiles it (`purse.compiler.machine_code`).
-Importing this file imports no compiler.
+Python runs it (below), or as numba compiles it (`purse.compiler.machine_code`). Importing this file
+imports no compiler.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import update_wrapper
 from pkgutil import resolve_name
 from threading import RLock
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar, cast
+
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,16 +40,7 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         """Run it as plain Python."""
-        from purse.compiler.plain import plain
-
         return plain(self)(*args)
-
-    @property
-    def _numba_type_(self) -> Any:
-        """What numba's own functions look for when they call it."""
-        from purse.compiler.machine_code import MACHINE_CODE
-
-        return MACHINE_CODE.of(self)._numba_type_
 
     def __reduce__(self) -> Any:
         module, name = self.py_func.__module__, self.py_func.__name__
@@ -190,3 +184,85 @@ def _names_in(code: CodeType) -> frozenset[str]:
     """Return the global names and attributes that code mentions, in functions within it, too."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
+
+
+def _uint64(number: Any) -> Any:
+    """Return a number as a uint64; a negative one wraps, as in compiled code."""
+    return np.uint64(number % 2**64 if type(number) is int else number)
+
+
+def _like_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of `math` that returns nan or inf, as compiled, if Python raises."""
+
+    def call(*args: Any) -> Any:
+        try:
+            value = function(*args)
+        except ValueError:
+            pole = function in (math.log, math.log2, math.log10) and args[0] == 0
+            return np.float64(-math.inf if pole else math.nan)
+        except OverflowError:
+            return np.float64(math.inf)
+        return np.float64(value) if type(value) is float else value
+
+    return call
+
+
+_MATH = SimpleNamespace(
+    **{
+        name: _like_compiled(item) if callable(item) else item
+        for name, item in vars(math).items()
+        if not name.startswith("_")
+    }
+)
+# the most used one: a third of the time
+_MATH.sqrt = lambda x: np.sqrt(np.float64(x))
+
+
+class _Plain(Form):
+    """Kernels as Python functions: there seconds before machine code, and hundreds of times slower.
+
+    Every operation on float64, int64 and uint64 rounds and wraps as in machine code, so the bits
+    are the same; a test holds every policy to that.
+    """
+
+    def of_kernel(self, kernel: Kernel, copy: FunctionType) -> Any:
+        """Return the function."""
+        return copy
+
+    def of_other(self, item: Any) -> Any:
+        """Return the Python of an intrinsic, of a function of `math` or of one of numba's."""
+        if isinstance(item, Intrinsic):
+            return item.python
+        if item is math:
+            return _MATH
+        if item is np.uint64:
+            return _uint64
+        return _MATH_FUNCTIONS.get(id(item)) or getattr(item, "py_func", item)
+
+
+_MATH_FUNCTIONS = {
+    id(getattr(math, name)): item for name, item in vars(_MATH).items() if callable(item)
+}
+_PLAIN = _Plain()
+
+
+def plain(kernel: Any) -> Callable[..., Any]:
+    """Return the kernel as Python runs it, with all that it calls.
+
+    Whole numbers wrap and x / 0 is infinite, both without a warning.
+    """
+    function = _PLAIN.of(kernel)
+
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return call
+
+
+def in_numpy(value: Any) -> Any:
+    """Return a value, or a tuple of values, with floats of NumPy, which can be divided by zero."""
+    if isinstance(value, tuple):
+        parts = map(in_numpy, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return np.float64(value) if type(value) is float else value

@@ -22,11 +22,11 @@ from typing import Any, cast
 import numba
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, typeof_impl
 
 from purse.compiler.blocks import Kind
+from purse.compiler.error_text import NO_FOLDER
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.jit import NO_FOLDER
 from purse.compiler.kernel import Form, Intrinsic, Kernel, with_globals
 from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
@@ -112,6 +112,12 @@ class _MachineCode(Form):
 
 
 MACHINE_CODE = _MachineCode()
+
+
+@typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
+def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
+    """Return numba's type of a kernel that numba's own functions call."""
+    return MACHINE_CODE.of(kernel)._numba_type_
 
 
 def _numba_type(tree: Any) -> Any:

@@ -15,8 +15,7 @@ import numpy as np
 from purse.base.progress import Progress
 from purse.base.validation import usable_cores
 from purse.compiler.jit import BlockFunction, compile_errors
-from purse.compiler.kernel import attach, row_kernel
-from purse.compiler.plain import in_numpy, plain
+from purse.compiler.kernel import attach, in_numpy, plain, row_kernel
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of, world_parts
 from purse.engine.late import loop as late

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from numba import cuda, typeof, types
 
 from purse.base.progress import Progress
+from purse.compiler.blocks import beside, copy, matrix, vector
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError, compiling
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors
 from purse.compiler.kernel import attached
 from purse.compiler.machine_code import compilable
-from purse.compiler.stack_arrays import beside, copy, matrix, vector
 from purse.engine.cpu import (
     bind_policy,
     empty_results,
@@ -224,7 +224,7 @@ def _ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     return str(code)
 
 
-def _simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
+def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
     """Run the paths start .. start + n_paths - 1."""
     first = path_memory(job)
     results = empty_results(job, n_paths)

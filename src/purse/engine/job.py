@@ -170,7 +170,7 @@ def find_policy(policy: str | ModuleType) -> tuple[ModuleType, dict[str, Any]]:
 def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
     """Return the policy's module and its parameters for this problem, from a name with options."""
     module, options = find_policy(policy)
-    spec.check_options(module.NAME, module.params, options, given=("problem",))
+    spec.check_options(module.NAME, module.params, options, supplied=("problem",))
     if problem.forecast and not plans_by_forecast(module):
         raise InvalidInput(
             f"{module.NAME} cannot plan with a forecast of the rounds left; give a number of "

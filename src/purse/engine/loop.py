@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from purse.compiler.stack_arrays import matrix, vector
+from purse.compiler.blocks import matrix, vector
 from purse.engine.rounds import (
     FAULT,
     GOING,

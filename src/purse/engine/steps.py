@@ -20,8 +20,7 @@ import numpy as np
 from purse.base.optional import is_installed
 from purse.compiler.blocks import Block, Kind, load
 from purse.compiler.jit import attach_call, bind, compile_errors
-from purse.compiler.kernel import Kernel
-from purse.compiler.plain import in_numpy, plain
+from purse.compiler.kernel import Kernel, in_numpy, plain
 from purse.engine.ask_tell import LiveGame, ask, hold, look, replace, tell
 from purse.engine.job import scratch_of
 from purse.engine.rules import Game

@@ -25,7 +25,7 @@ class Certificate:
         "With this confidence no way to spend the same money brings more than this, on average. "
         "None: nothing is claimed, or no bound is finite.",
     ]
-    notes: Annotated[tuple[str, ...], "Why nothing is claimed, or what is taken for granted."]
+    notes: Annotated[tuple[str, ...], "Why nothing is claimed, or what is assumed."]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON has it."""

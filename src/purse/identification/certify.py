@@ -50,7 +50,7 @@ def most_gain(
     among: Sequence[int] | None = None,
     confidence: float,
 ) -> float:
-    """Return what no policy gains more than on average, for the same money in as many rounds.
+    """Return a bound on every policy's expected gain, for the same money in as many rounds.
 
     counts, reward_sums   (K,) of the reports of each arm
     cost_sums             (K, d) of the same reports
@@ -65,10 +65,10 @@ def most_gain(
     """
     varying = sum(low < high for row in cost_ranges for low, high in row)
     log_term = log_term_of(check_confidence(confidence), len(counts) + varying)
-    places = range(len(counts)) if among is None else among
+    arms = range(len(counts)) if among is None else among
     gains = np.array(
         [_mean_bound(upper_between, reward_sums[i], counts[i], log_term, reward_range)
-         for i in places]
+         for i in arms]
     )  # fmt: skip
     uses = np.array(
         [
@@ -76,7 +76,7 @@ def most_gain(
                 _mean_bound(lower_between, total, counts[i], log_term, within)
                 for total, within in zip(cost_sums[i], cost_ranges[i], strict=True)
             ]
-            for i in places
+            for i in arms
         ]
     )
     limits = np.array(paid, float)
@@ -108,9 +108,9 @@ def _upper_bound(gains: Floats, uses: Floats, limits: Floats) -> float:
             set_limit(lp, j, limit)
         solve(lp)
         prices.append(np.maximum(lp.prices, 0))
-    least = math.inf
+    lowest = math.inf
     for price in prices:
         worth = uses @ price
         if (worth > 0).all():
-            least = min(least, float((gains / worth).max() * (limits @ price)))
-    return least
+            lowest = min(lowest, float((gains / worth).max() * (limits @ price)))
+    return lowest

@@ -54,8 +54,8 @@ class Arm(NamedTuple):
     @property
     def cost(self) -> float:
         """The known cost, or the mean cost so far."""
-        least, most = self.cost_range
-        return least if least == most else self.cost_sum / self.n
+        low, high = self.cost_range
+        return low if low == high else self.cost_sum / self.n
 
     @property
     def ratio(self) -> float:
@@ -63,11 +63,11 @@ class Arm(NamedTuple):
         return _over(self.reward, self.cost)
 
     def reward_counts(self, times: float) -> tuple[float, float]:
-        """Return the sum of the rewards as parts of their range, and what they miss of their
-        number, as if there were `times` as many.
+        """Return the sum of the rewards as parts of their range, and their number less this sum,
+        as if there were `times` as many.
         """
-        least, most = self.reward_range
-        total = min(self.n, max(0.0, (self.reward_sum - self.n * least) / (most - least)))
+        low, high = self.reward_range
+        total = min(self.n, max(0.0, (self.reward_sum - self.n * low) / (high - low)))
         return total * times, (self.n - total) * times
 
     def reward_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
@@ -89,10 +89,10 @@ class Arm(NamedTuple):
 def _bounds(
     total: float, n: int, within: tuple[float, float], log_term: float, times: float
 ) -> tuple[float, float]:
-    least, most = within
-    mean = min(most, max(least, total / n)) if n else least
-    given = (mean, n * times, log_term, least, most)
-    return lower_between(*given), upper_between(*given)
+    low, high = within
+    mean = min(high, max(low, total / n)) if n else low
+    sample = (mean, n * times, log_term, low, high)
+    return lower_between(*sample), upper_between(*sample)
 
 
 def _over(reward: float, cost: float) -> float:
@@ -127,8 +127,8 @@ class BestArmQuestion(NamedTuple):
 
     def bounds(self, arm: Arm, log_term: float, times: float = 1.0) -> tuple[float, float]:
         """Return bounds on the value."""
-        of = arm.reward_bounds if self.by == REWARD else arm.ratio_bounds
-        return of(log_term, times)
+        bounds = arm.reward_bounds if self.by == REWARD else arm.ratio_bounds
+        return bounds(log_term, times)
 
     def keeps_cap(self, arm: Arm) -> bool:
         """Return whether an arm has cost at most the cap so far."""
@@ -136,10 +136,10 @@ class BestArmQuestion(NamedTuple):
 
     def evidence(self, leader: Arm, rival: Arm, within: float, times: float = 1.0) -> float:
         """Return the evidence that the rival is better by at most `within`; known costs only."""
-        least, most = leader.reward_range
-        own, its = (1.0, 1.0) if self.by == REWARD else (leader.cost, rival.cost)
-        ratio, size = own / its, most - least
-        shift = (within * own + (1 - ratio) * least) / size
+        low, high = leader.reward_range
+        own, other = (1.0, 1.0) if self.by == REWARD else (leader.cost, rival.cost)
+        ratio, size = own / other, high - low
+        shift = (within * own + (1 - ratio) * low) / size
         return _evidence_of(leader.reward_counts(times), rival.reward_counts(times), ratio, shift)
 
     def leader(self, arms: Sequence[Arm]) -> Arm | None:
@@ -221,7 +221,7 @@ class Decision:
 
 
 def read_question(by: str, cap: float | None, within: float) -> BestArmQuestion:
-    """Return a question from what a user gives.
+    """Check a user's question about the best arm.
 
     Raise `InvalidInput` when a value is not allowed.
     """

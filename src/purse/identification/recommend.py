@@ -86,8 +86,8 @@ def recommend(
     """
     question, confidence = read_question(by, cap, within), check_confidence(confidence)
     arms = [
-        Arm(name, n, float(reward), float(cost), reward_range, (least, most))
-        for name, n, reward, cost, least, most in zip(
+        Arm(name, n, float(reward), float(cost), reward_range, (cost_low, cost_high))
+        for name, n, reward, cost, cost_low, cost_high in zip(
             names,
             counts,
             reward_sums,
@@ -119,10 +119,10 @@ def recommend(
 
 def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[float]:
     """Return one amount for each arm."""
-    given = [value] * n_arms if isinstance(value, (int, float)) else list(value)
-    if len(given) != n_arms:
+    amounts = [value] * n_arms if isinstance(value, (int, float)) else list(value)
+    if len(amounts) != n_arms:
         raise invalid(field, value, f"must be one number, or one for each of the {n_arms} arms")
-    return [validation.number(field, amount, low=0) for amount in given]
+    return [validation.number(field, amount, low=0) for amount in amounts]
 
 
 def _confidence(conditions: Sequence[Condition]) -> float:
@@ -146,8 +146,8 @@ def _forecast(
 ) -> float | None:
     """Return the pulls that are missing until all conditions hold, as a multiple of those so far.
 
-    The means and the shares of the arms are taken to stay as they are. Return None if no number of
-    pulls would do, as between equal arms.
+    This assumes that the means and the shares of the arms stay as they are. Return None if no
+    number of pulls would do, as between equal arms.
     """
     if not all(arm.n for arm in arms):
         return None
@@ -188,16 +188,16 @@ def _verdicts(decision: Decision, sureness: float, *, certain: bool) -> tuple[Ar
         ArmVerdict(
             arm.name,
             arm.n,
-            _told(arm.reward if arm.n else None, arm.reward_bounds(log_term)),
-            _told(arm.cost if arm.n else None, arm.cost_bounds(log_term), question.needs_costs),
-            _told(arm.ratio if arm.n else None, arm.ratio_bounds(log_term), question.needs_costs),
+            _bounds(arm.reward if arm.n else None, arm.reward_bounds(log_term)),
+            _bounds(arm.cost if arm.n else None, arm.cost_bounds(log_term), question.needs_costs),
+            _bounds(arm.ratio if arm.n else None, arm.ratio_bounds(log_term), question.needs_costs),
             verdict(arm),
         )
         for arm in decision.arms
     )
 
 
-def _told(mean: float | None, bounds: tuple[float, float], claimed: bool = True) -> MeanBounds:
+def _bounds(mean: float | None, bounds: tuple[float, float], claimed: bool = True) -> MeanBounds:
     """Return a mean and its bounds as JSON can have them: without infinities."""
     shown = (mean, *(bounds if claimed else (None, None)))
     return MeanBounds(*(None if value is None or math.isinf(value) else value for value in shown))

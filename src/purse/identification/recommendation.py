@@ -27,8 +27,8 @@ class MeanBounds:
     """A mean so far, and the bounds between which the true mean lies."""
 
     mean: Annotated[float | None, "None before the first report."]
-    low: Annotated[float | None, "None where nothing is claimed."]
-    high: Annotated[float | None, "None where nothing is claimed."]
+    low: Annotated[float | None, "None if nothing is claimed."]
+    high: Annotated[float | None, "None if nothing is claimed."]
 
     def __str__(self) -> str:
         """Return the mean and its bounds in a few words."""
@@ -46,7 +46,7 @@ class ArmVerdict:
     arm: str
     pulls: Annotated[int, "Those whose reward and cost are known."]
     reward: MeanBounds
-    cost: Annotated[MeanBounds, "Of a pull. Without bounds where the question is not about costs."]
+    cost: Annotated[MeanBounds, "Of a pull. Without bounds if the question is not about costs."]
     ratio: Annotated[MeanBounds, "Mean reward over mean cost, bounded as the cost is."]
     verdict: Verdict
 
@@ -68,7 +68,7 @@ class Recommendation:
         int | None, "How many more it may take, in the same shares, if the means stay."
     ]
     more_cost: Annotated[float | None, "What they may cost."]
-    notes: Annotated[tuple[str, ...], "What the answer leaves out or takes for granted."]
+    notes: Annotated[tuple[str, ...], "What the answer leaves out or assumes."]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recommendation as JSON has it."""
@@ -176,8 +176,8 @@ def check_within(within: float) -> float:
 
 def check_confidence(confidence: float) -> float:
     """Return a confidence; raise `InvalidInput` when it is not above 0 and below 1."""
-    given = number("confidence", confidence)
-    if not 0 < given < 1:
-        hint = f"; {given:g}% is {given / 100:g}" if 1 < given < 100 else ""
+    share = number("confidence", confidence)
+    if not 0 < share < 1:
+        hint = f"; {share:g}% is {share / 100:g}" if 1 < share < 100 else ""
         raise invalid("confidence", confidence, f"must be above 0 and below 1{hint}")
-    return given
+    return share

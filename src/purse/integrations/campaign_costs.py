@@ -30,18 +30,18 @@ def largest_costs(campaign: Campaign) -> dict[str, Decimal]:
         return _created_with(campaign)
     arms = Arms(campaign.terms, campaign.storage.overview(campaign.name).head.arms)
     return {
-        name: Decimal(amounts.text(most[0]))
-        for name, most, retired in zip(arms.names, arms.cost_max, arms.is_retired, strict=True)
+        name: Decimal(amounts.text(maximum[0]))
+        for name, maximum, retired in zip(arms.names, arms.cost_max, arms.is_retired, strict=True)
         if not retired
     }
 
 
 @lru_cache(maxsize=64)
 def _created_with(campaign: Campaign) -> dict[str, Decimal]:
-    """Return what the first entry of the journal says, which never changes."""
+    """Return the maxima in the first entry of the journal, which never changes."""
     first = next(iter(campaign.journal())).body
-    most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])
-    return dict(zip(first["arms"], most, strict=True))
+    maxima = (Decimal(amounts.text(units[0])) for units in first["cost_max"])
+    return dict(zip(first["arms"], maxima, strict=True))
 
 
 def chosen_arm(ticket: CampaignTicket) -> str:

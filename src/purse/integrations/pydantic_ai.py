@@ -121,10 +121,10 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         if response.state == "complete":
             await self._rewarded(call, response, messages)
 
-    def _limited(self, given: ModelSettings | None) -> ModelSettings | None:
-        if self.answer_tokens is None or (given or {}).get("max_tokens"):
-            return given
-        return ModelSettings(**{**(given or {}), "max_tokens": self.answer_tokens})
+    def _limited(self, settings: ModelSettings | None) -> ModelSettings | None:
+        if self.answer_tokens is None or (settings or {}).get("max_tokens"):
+            return settings
+        return ModelSettings(**{**(settings or {}), "max_tokens": self.answer_tokens})
 
     def _spending(
         self, messages: Any, settings: ModelSettings | None, parameters: ModelRequestParameters

@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from purse.base.catalog import Groups, as_catalog
-from purse.base.loading import load_module
+from purse.base.spec import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 

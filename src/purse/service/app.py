@@ -21,9 +21,8 @@ from purse.service.live_view import LiveViews, Overview
 from purse.service.metrics import MEDIA_TYPE, Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import document_json
-from purse.service.routes import JSON, Operation, absent, answer_json, route, verb_routes
+from purse.service.routes import JSON, Operation, Threads, absent, answer_json, route, verb_routes
 from purse.service.settings import Settings
-from purse.service.threads import Threads
 from purse.service.tokens import TokenFile
 
 _OK = {"status": "ok"}

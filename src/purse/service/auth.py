@@ -1,12 +1,20 @@
-"""The sender of a request, and whether its role allows the request."""
+"""The sender of a request: whether its role allows it, and the limits of what one may send: bytes
+in a body and a query, requests in a second.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from purse.service.problems import FOREIGN, NO_TOKEN, WRONG_ROLE, ProblemError
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from purse.errors import InvalidInput
+from purse.service.problems import FOREIGN, NO_TOKEN, TOO_LARGE, WRONG_ROLE, ProblemError
 from purse.service.settings import LOOPBACK
 from purse.service.tokens import Principal, TokenFile
 
@@ -15,6 +23,10 @@ _PUBLIC_FOLDER = "/dashboard/"
 _ANYBODY_HERE = Principal(None, "admin")  # on this machine without tokens, or on a Unix socket
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
 _TOKEN_HEADER = "authorization"
+_QUERY_LIMIT = 2_000  # bytes; ten times the longest that has a meaning
+# that are remembered; the one that was quiet for longest is forgotten first, and has a full
+# bucket again
+_SENDER_LIMIT = 10_000
 NEEDS_TOKEN = (
     "send the header Authorization: Bearer TOKEN with a token that is known and not expired"
 )
@@ -82,3 +94,57 @@ def check_role(principal: Principal | None, role: str) -> None:
     if not principal.may(role):
         has = f"the token {principal.name!r} has the role {principal.role}"
         raise ProblemError(WRONG_ROLE, f"this needs the role {role}; {has}")
+
+
+class TokenBuckets:
+    """A bucket for each sender: it holds as many requests as a second brings, at least one, and
+    fills at `rate` per second.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.clock = rate, clock
+        self.size = max(rate, 1.0)
+        # by sender: the requests in the bucket, and when they were counted
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, sender: str) -> float:
+        """Take one request out; return 0, or the seconds to wait if the bucket is empty."""
+        now = self.clock()
+        level, then = self._buckets.pop(sender, (self.size, now))
+        level = min(self.size, level + (now - then) * self.rate)
+        wait = max(0.0, (1 - level) / self.rate)
+        self._buckets[sender] = (level if wait else level - 1), now
+        if len(self._buckets) > _SENDER_LIMIT:
+            self._buckets.popitem(last=False)
+        return wait
+
+
+async def body_of(receive: Receive, limit: int) -> bytes:
+    """Return the whole body, however it comes; refuse it as soon as it is larger than allowed."""
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        check_size(size, limit)
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def check_size(size: int, limit: int) -> None:
+    """Refuse a body that is too large."""
+    if size > limit:
+        raise ProblemError(
+            TOO_LARGE,
+            f"the body has more than {limit:,} bytes, which is the most that is taken; "
+            "send fewer reports at once",
+        )
+
+
+def check_query(query: bytes) -> None:
+    """Refuse a long query: 10,000 words in one take seconds to be read."""
+    if len(query) > _QUERY_LIMIT:
+        raise InvalidInput(f"query: has {len(query):,} bytes; at most {_QUERY_LIMIT:,} are taken")

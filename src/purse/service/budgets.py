@@ -1,5 +1,7 @@
 """The campaigns and accounts of a storage that are open, so that requests of several threads share
 one object, and one transaction; and how a verb of one of them is done.
+
+A campaign may name a policy file, which is code, and all who may write the storage choose it.
 """
 
 from __future__ import annotations
@@ -7,17 +9,19 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.api.verb import Verb
 from purse.campaign.budget import Budget
 from purse.campaign.storage.storage import Storage
-from purse.errors import NotFound
-from purse.service.policy_files import refuse_file, refuse_new_file
+from purse.errors import NotFound, invalid
+from purse.live.save_file import is_policy_file
+from purse.service.problems import POLICY_FILE, ProblemError
 
 # the one that was used longest ago is closed; opening it again costs time and nothing else
-_MOST_OPEN = 256
+_OPEN_LIMIT = 256
 AnyBudget: TypeAlias = Budget[Any]
 B = TypeVar("B", bound=AnyBudget)
 
@@ -44,7 +48,7 @@ class Budgets:
         """Keep a budget, and return it, or the one that another thread has put."""
         with self._lock:
             first: B = self._open.setdefault((type(budget), budget.name), budget)
-            if len(self._open) > _MOST_OPEN:
+            if len(self._open) > _OPEN_LIMIT:
                 self._open.popitem(last=False)
             return first
 
@@ -53,20 +57,20 @@ class Budgets:
         with self._lock:
             self._open.pop((of, name), None)
 
-    def do(self, of: type[AnyBudget], row: Verb, name: str, given: dict[str, Any]) -> Any:
+    def do(self, of: type[AnyBudget], row: Verb, name: str, arguments: dict[str, Any]) -> Any:
         """Do a verb and return its result; that of a creation is the status."""
         if row.path is None:
             if row.method == "GET":
                 return row.function(of, storage=self.storage)
-            refuse_new_file(given.get("policy"))
-            created = row.function(of, **given, storage=self.storage)
+            _refuse_new_file(arguments.get("policy"))
+            created = row.function(of, **arguments, storage=self.storage)
             self.drop(of, created.name)  # an older one of this name is gone
             return self.put(created).status()
         budget = self.get(of, name)
         if row.plays and of.KIND == CAMPAIGN and not self.allow_policy_files:
-            refuse_file(name, budget._local.terms.policy)
+            _refuse_file(name, budget._local.terms.policy)
         try:
-            return row.function(budget, **given)
+            return row.function(budget, **arguments)
         except NotFound:
             self.drop(of, name)
             raise
@@ -75,3 +79,36 @@ class Budgets:
         """Yield how all campaigns stand, or all accounts, those below another too."""
         for name in of.names(storage=self.storage):
             yield self.get(of, name).status()
+
+
+def _shown(policy: str) -> str:
+    """Return a policy as readers see it: a file without its folder.
+
+    >>> _shown("/srv/mine.py:beta=1"), _shown("exp3++.bwk:beta=1")
+    ('mine.py:beta=1', 'exp3++.bwk:beta=1')
+    """
+    path, colon, options = policy.partition(":")
+    return (Path(path).name if is_policy_file(policy) else path) + colon + options
+
+
+def without_folder(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the status or the terms of a campaign, as readers see them."""
+    return {**facts, "policy": _shown(facts["policy"])}
+
+
+def _refuse_file(name: str, policy: str) -> None:
+    """Refuse to run the policy of a campaign if it is a file."""
+    if is_policy_file(policy):
+        raise ProblemError(
+            POLICY_FILE,
+            f"campaign {name!r} plays the policy file {_shown(policy)!r}, which this service does "
+            "not run; start it with --allow-policy-files if the file can be trusted",
+        )
+
+
+def _refuse_new_file(policy: Any) -> None:
+    """Refuse a policy file in the terms of a new campaign, even if files are allowed: the sender of
+    a request must not choose what code the server runs.
+    """
+    if isinstance(policy, str) and is_policy_file(policy):
+        raise invalid("policy", policy, "must be the name of a policy; a server takes no files")

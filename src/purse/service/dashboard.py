@@ -83,8 +83,8 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         return answer_json({**facts, "storage": storage})
 
     async def picture(scope: Scope) -> Response:
-        seen = await views.look(scope["path_params"]["name"], _span_of(scope))
-        return Response(seen.body, media_type=JSON)
+        latest = await views.look(scope["path_params"]["name"], _span_of(scope))
+        return Response(latest.body, media_type=JSON)
 
     async def events(scope: Scope) -> Response:
         name, span = scope["path_params"]["name"], _span_of(scope)
@@ -92,8 +92,8 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         if views.is_full(sender):
             raise ProblemError(
                 TOO_MANY,
-                f"{live_view.MOST_VIEWERS} viewers are here already, or "
-                f"{live_view.MOST_OF_A_TOKEN} with this token; wait until one leaves",
+                f"{live_view.VIEWER_LIMIT} viewers are here already, or "
+                f"{live_view.TOKEN_VIEWER_LIMIT} with this token; wait until one leaves",
                 {"Retry-After": "10"},
             )
         await views.look(name, span)  # a problem is answered as one, before the stream begins

@@ -1,5 +1,5 @@
-"""Pictures of campaigns for the dashboard, as answers and as a stream of events. To take one only
-reads.
+"""Pictures of campaigns for the dashboard, as answers and as a stream of events: status, history,
+the oldest tickets, and the first lines of the page. To take one only reads.
 """
 
 from __future__ import annotations
@@ -7,38 +7,43 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
 
 from purse._version import __version__
+from purse.base import spec
 from purse.base.json import compact
 from purse.campaign.account import Account
-from purse.campaign.api.results import Status
+from purse.campaign.api.results import Status, write_time
 from purse.campaign.campaign import Campaign
+from purse.campaign.ledger.records import Head
 from purse.campaign.storage.storage import Storage
-from purse.campaign.views.history import FollowedHistory
+from purse.campaign.views.certificate import certificate_of
+from purse.campaign.views.history import FollowedHistory, History
+from purse.campaign.views.recommendation import recommendation_of
 from purse.campaign.views.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
-from purse.service.answers import answers
-from purse.service.budgets import Budgets
-from purse.service.policy_files import without_folder
+from purse.identification.recommendation import CONFIDENCE, REWARD
+from purse.service.budgets import Budgets, without_folder
 from purse.service.settings import absolute, address_shown
 
 _FRESH = 0.5  # seconds for which a picture serves everybody
 _OLDEST = 50  # tickets in a picture
 # histories in memory; the one that was looked at longest ago goes first, and is folded again
-_MOST_KEPT = 256
+_VIEW_LIMIT = 256
 _QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
-MOST_VIEWERS = 100  # streams at once
-MOST_OF_A_TOKEN = 25  # of these
+VIEWER_LIMIT = 100  # streams at once
+TOKEN_VIEWER_LIMIT = 25  # of these
 _BEAT = 1.0  # seconds between two looks of a stream
 _HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 # beats after which a stream ends, so that a token that was revoked is asked for again
 _LONGEST = 600
 _THREADS = 4  # reading takes no more than these from the requests that ask and tell
+_BEST_ARM = "best-arm"  # the policy whose campaigns are a question
+_OPTIONS = ("cap", "confidence", "within")  # of the policy, which the question has, too
 
 Result = TypeVar("Result")
 
@@ -63,21 +68,21 @@ class _LiveView:
     def version(self, span: Span = ALL) -> _ViewVersion:
         """Return a picture that is at most half a second old."""
         with self._lock:
-            taken, latest = self._latest.get(span, (-_FRESH, None))
-            if latest is None or time.monotonic() - taken >= _FRESH:
+            taken_at, latest = self._latest.get(span, (-_FRESH, None))
+            if latest is None or time.monotonic() - taken_at >= _FRESH:
                 latest = self._take(span)
                 self._latest[span] = time.monotonic(), latest
             return latest
 
     def summary(self, status: Status) -> dict[str, Any] | None:
-        """Return what a list of campaigns shows of this one, which has a status; None before its
-        first picture, which may take long.
+        """Return the facts of a campaign for a list, given its status; None before its first
+        picture, which may take long.
         """
         if not self._latest or not self._lock.acquire(blocking=False):
             return self._summary and self._summary[1]
         try:
-            taken, summary = self._summary or (-_QUIET, {"seq": 0})
-            if summary["seq"] < status.entries or time.monotonic() - taken >= _QUIET:
+            taken_at, summary = self._summary or (-_QUIET, {"seq": 0})
+            if summary["seq"] < status.entries or time.monotonic() - taken_at >= _QUIET:
                 summary = self._followed.follow().summary(
                     self.campaign.storage.now(), status.status
                 )
@@ -92,7 +97,7 @@ class _LiveView:
         history = self._followed.follow()
         shown = history.as_dict(now, span, status.status)
         ends = [purse["projection"] for purse in shown["purses"]]
-        said = answers(history, campaign._local.campaign.head, status, ends)
+        first_lines = _answers(history, campaign._local.campaign.head, status, ends)
         tickets = [
             {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
             for ticket in campaign.tickets(limit=_OLDEST)
@@ -100,7 +105,7 @@ class _LiveView:
         facts = {
             "now": now / 1000,
             "status": without_folder(status.as_dict()),
-            "history": {**shown, **said},
+            "history": {**shown, **first_lines},
             "tickets": tickets,
         }
         period = status.period.number if status.period else 0
@@ -132,7 +137,7 @@ class LiveViews:
     def is_full(self, sender: str | None) -> bool:
         """Return whether there is no room for one more viewer with a token; None: without one."""
         of_one = 0 if sender is None else self._viewers[sender]
-        return self.viewers >= MOST_VIEWERS or of_one >= MOST_OF_A_TOKEN
+        return self.viewers >= VIEWER_LIMIT or of_one >= TOKEN_VIEWER_LIMIT
 
     def version(self, name: str, span: Span = ALL) -> _ViewVersion:
         """Return the picture of a campaign. One that another replaced is `NotFound` once, and the
@@ -153,12 +158,12 @@ class LiveViews:
         opened = _LiveView(Campaign.open(name, storage=self.storage))
         with self._lock:
             view = self._views.setdefault(name, opened)
-            if len(self._views) > _MOST_KEPT:
+            if len(self._views) > _VIEW_LIMIT:
                 self._views.popitem(last=False)
             return view
 
     def summary(self, status: Status) -> dict[str, Any] | None:
-        """Return what a list shows of a campaign; None if its history is not in memory."""
+        """Return the facts of a campaign for a list; None if its history is not in memory."""
         with self._lock:
             view = self._views.get(status.name)
         return None if view is None else view.summary(status)
@@ -168,7 +173,7 @@ class LiveViews:
         return await self.read(lambda: self.version(name, span))
 
     async def read(self, work: Callable[[], Result]) -> Result:
-        """Return what a function returns that reads the storage, in another thread."""
+        """Run a function that reads the storage in a worker thread."""
         return await run_sync(work, limiter=self._threads)
 
     def close(self) -> None:
@@ -219,14 +224,14 @@ class Overview:
         self.budgets, self.views = budgets, views
         self.storage = absolute(address_shown(storage))
         self._lock = threading.Lock()
-        self._taken, self._latest = -_FRESH, dict[str, Any]()
+        self._taken_at, self._latest = -_FRESH, dict[str, Any]()
 
     def facts(self) -> dict[str, Any]:
         """Return the status of each campaign, with a summary if its history is in memory."""
         with self._lock:
-            if time.monotonic() - self._taken >= _FRESH:
+            if time.monotonic() - self._taken_at >= _FRESH:
                 self._latest = self._take()
-                self._taken = time.monotonic()
+                self._taken_at = time.monotonic()
             return self._latest
 
     def _take(self) -> dict[str, Any]:
@@ -242,3 +247,66 @@ class Overview:
         now, accounts = self.budgets.storage.now() / 1000, self.budgets.statuses(Account)
         tops = [status.as_dict() for status in accounts if not status.account]
         return {"now": now, "version": __version__, "campaigns": rows, "accounts": tops}
+
+
+def _answers(
+    history: History, head: Head, status: Status, projections: Sequence[Mapping[str, float] | None]
+) -> dict[str, Any]:
+    """Return the first lines of a campaign's page: its answer, the worth of a request, its
+    certificate.
+
+    head          as it is stored
+    projections   when each resource runs out at this speed
+    """
+    name, options = spec.parse(history.terms.policy)
+    if name == _BEST_ARM:  # which does not try to gain: nothing is certified
+        answer = _recommended_arm(history, options)
+        answer = answer or _runs_out(status, projections)
+        return {"answer": answer, "worth": history.worth, "certificate": None}
+    certificate = certificate_of(history, CONFIDENCE, head.drifted)
+    return {
+        "answer": _runs_out(status, projections),
+        "worth": history.worth,
+        "certificate": {
+            "share": certificate.share,
+            "confidence": certificate.confidence,
+            "reason": certificate.notes[0] if certificate.share is None else "",
+        },
+    }
+
+
+def _recommended_arm(history: History, options: Mapping[str, Any]) -> str:
+    """Return which arm is best, for a campaign of the policy that finds it; "" before a report.
+
+    options   of the policy
+    """
+    question = {"cap": None, "confidence": CONFIDENCE, "within": 0.0}
+    question |= {option: options[option] for option in _OPTIONS if option in options}
+    by = str(options.get("by", REWARD))
+    best = recommendation_of(history.level, history.arm_sums(), by, None, **question)
+    if best.arm is None:
+        return best.answer
+    if best.certain:
+        return f"{best.arm} is best {best.question}, {best.sureness} sure"
+    return (
+        f"{best.arm} leads {best.question}, {best.sureness} sure"
+        if best.confidence >= 0.001
+        else ""
+    )
+
+
+def _runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:
+    """Return when the first resource runs out at this speed; "" if none does."""
+    ends = [
+        (projection["at"], purse.resource)
+        for purse, projection in zip(status.purses, projections, strict=True)
+        if projection is not None
+    ]
+    if not ends:
+        return ""
+    at, resource = min(ends)
+    limit = status.period.ends_at if status.period else status.until
+    if limit is not None and at > limit:
+        which = "this period" if status.period else "the campaign"
+        return f"at this speed {resource} lasts longer than {which}"
+    return f"at this speed {resource} lasts until {write_time(at, status.time_zone)}"

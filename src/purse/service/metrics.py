@@ -214,10 +214,10 @@ class Metrics:
         )
         # looked up once for each kind of answer
         self._of_answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        given = "Tickets that this process has given out."
-        taken = "Reports that this process has taken."
-        self.asks = Counter("purse_process_asks", given, ("campaign",), registry=registry)
-        self.tells = Counter("purse_process_tells", taken, ("campaign",), registry=registry)
+        asks = "Tickets that this process has given out."
+        tells = "Reports that this process has taken."
+        self.asks = Counter("purse_process_asks", asks, ("campaign",), registry=registry)
+        self.tells = Counter("purse_process_tells", tells, ("campaign",), registry=registry)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""

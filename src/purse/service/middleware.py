@@ -12,9 +12,16 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from purse.errors import PurseError
-from purse.service import problems, request_log
-from purse.service.auth import NEEDS_TOKEN, Guard, is_public
-from purse.service.limits import TokenBuckets, body_of, check_query, check_size
+from purse.service import problems
+from purse.service.auth import (
+    NEEDS_TOKEN,
+    Guard,
+    TokenBuckets,
+    body_of,
+    check_query,
+    check_size,
+    is_public,
+)
 from purse.service.metrics import Metrics
 from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, ProblemError
 from purse.service.settings import Settings
@@ -50,12 +57,12 @@ class RequestMiddleware:
         except ClientDisconnect:
             pass
         except Exception:
-            request_log.LOGGER.exception(
-                "a request failed", extra={request_log.FACTS: {"request_id": context.request_id}}
+            problems.LOGGER.exception(
+                "a request failed", extra={problems.FACTS: {"request_id": context.request_id}}
             )
             if context.status == _GONE:
-                said = f"the server's log says more under {context.request_id}"
-                await problems.response(BROKEN, said)(scope, receive, context.send)
+                detail = f"the server's log says more under {context.request_id}"
+                await problems.response(BROKEN, detail)(scope, receive, context.send)
         finally:
             context.finish(self.metrics)
 
@@ -68,8 +75,8 @@ class RequestMiddleware:
             named = principal is not None and principal.name
             wait = self.buckets.take(f"token {named}" if named else f"address {address}")
             if wait:
-                said = f"{self.buckets.rate:g} requests per second are allowed; wait {wait:.3g} s"
-                raise ProblemError(TOO_MANY, said, {"Retry-After": str(int(wait) + 1)})
+                detail = f"{self.buckets.rate:g} requests per second are allowed; wait {wait:.3g} s"
+                raise ProblemError(TOO_MANY, detail, {"Retry-After": str(int(wait) + 1)})
         if principal is None and not is_public(scope["path"]):
             raise ProblemError(NO_TOKEN, NEEDS_TOKEN)
         check_query(scope["query_string"])
@@ -99,8 +106,8 @@ class _RequestContext:
         self.state["headers"] = self.headers
         self.principal: Principal | None = None
         self.status = _GONE
-        given = self.headers.get("x-request-id", "")
-        self.request_id = given if _REQUEST_ID.fullmatch(given) else os.urandom(16).hex()
+        name = self.headers.get("x-request-id", "")
+        self.request_id = name if _REQUEST_ID.fullmatch(name) else os.urandom(16).hex()
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer, with what every answer says."""
@@ -123,7 +130,7 @@ class _RequestContext:
         method = self.scope["method"] if self.scope["method"] in _METHODS else "other"
         metrics.answered(method, route, self.status, seconds)
         name = self.scope["path_params"]["name"] if route.startswith(_CAMPAIGN) else None
-        request_log.request(
+        problems.log_request(
             {
                 "method": method,
                 "route": route,

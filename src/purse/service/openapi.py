@@ -113,18 +113,18 @@ def _argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
 
 
 def _stored(name: str) -> Any:
-    """Return what a file of this package holds."""
+    """Read a JSON file of this package."""
     return json.loads(files("purse.service").joinpath(name).read_text("utf-8"))
 
 
 @cache
 def _examples() -> dict[str, Any]:
-    """Return what a test has recorded of each operation: a body, if it takes one, and an answer."""
+    """Return the recorded examples by operation: a body, if it takes one, and an answer."""
     return dict(_stored("examples.json"))
 
 
 def _operation_id(of: type[AnyBudget], row: Verb) -> str:
-    """Return what an operation is called.
+    """Return the name of an operation.
 
     >>> _operation_id(Campaign, row_of(Campaign.settle))
     'campaign_settle'
@@ -144,8 +144,8 @@ def _parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
             schema = _argument_schema(of, argument)
             text = schema.pop("description")
             wanted = argument.default is WANTED
-            place = {"name": argument.field, "in": argument.place, "required": wanted}
-            described.append({**place, "schema": schema, "description": text})
+            header = {"name": argument.field, "in": argument.place, "required": wanted}
+            described.append({**header, "schema": schema, "description": text})
     key = [{"$ref": "#/components/parameters/Key"}] if "request_id" in row.arguments else []
     return described + key
 

@@ -1,20 +1,30 @@
-"""Errors as problem details (RFC 9457). The last part of `type` says which error of `purse` it is;
-a client raises the same one.
+"""Errors as answers and as lines of the log.
+
+An answer has problem details (RFC 9457): the last part of `type` says which error of `purse` it is,
+and a client raises the same one. The log has a line for each request, by the standard `logging`:
+JSON for machines, or text for people; never a token.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import math
+import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response
 
 from purse.base.problem_types import ProblemType, facts, kind_of, numbers_of
 from purse.errors import ArmsCoolingDown, PurseError
-from purse.service.request_log import LOGGER
 
+LOGGER = logging.getLogger("purse.service")
+FACTS = "facts"  # the attribute of a record that holds what a line is made of
+_POLLED = "/overview"  # an open dashboard asks for it every two seconds: that is no news
+_SERVERS = ("uvicorn", "uvicorn.error")
+_ENCODER = json.JSONEncoder(default=str)  # `json.dumps` would make one for each line
 MEDIA_TYPE = "application/problem+json"
 _RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
 
@@ -59,9 +69,72 @@ def response(
     kind: ProblemType, detail: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     """Return the answer that is a problem."""
-    said = dict(headers or {})
+    sent = dict(headers or {})
     if kind.status == 503:
-        said.setdefault("Retry-After", _RETRY_AFTER)
+        sent.setdefault("Retry-After", _RETRY_AFTER)
     if kind.status == 401:
-        said["WWW-Authenticate"] = 'Bearer realm="purse"'
-    return Response(json.dumps({**facts(kind, detail), **more}), kind.status, said, MEDIA_TYPE)
+        sent["WWW-Authenticate"] = 'Bearer realm="purse"'
+    return Response(json.dumps({**facts(kind, detail), **more}), kind.status, sent, MEDIA_TYPE)
+
+
+class _JsonLines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "time": _time_of(record),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, FACTS, {}),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return _ENCODER.encode(line)
+
+
+class _Lines(logging.Formatter):
+    """A record as a line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        fields = getattr(record, FACTS, {})
+        words = [_time_of(record)[11:23], f"{record.levelname.lower():7}"]
+        words.append(_plain(record.getMessage()))
+        words += [
+            f"{key}={_plain(str(value))}" for key, value in fields.items() if value is not None
+        ]
+        error = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return " ".join(words) + error
+
+
+def _time_of(record: logging.LogRecord) -> str:
+    """When, in ISO 8601 with milliseconds."""
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _plain(text: str) -> str:
+    """Return a text that cannot end its line, or move the cursor."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def configure_log(style: str) -> None:
+    """Send the lines of the service, and of the server under it, to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines() if style == "json" else _Lines())
+    for name in ("purse", *_SERVERS):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if name == "purse" else logging.WARNING)
+
+
+def log_request(fields: dict[str, Any]) -> None:
+    """Write the line of a request."""
+    level = logging.ERROR if fields["status"] >= 500 else logging.INFO
+    if fields["route"] == _POLLED and fields["status"] < 400:
+        level = logging.DEBUG
+    if LOGGER.isEnabledFor(level):
+        # made here, since `log` would look for the line of code that this comes from
+        record = logging.LogRecord(LOGGER.name, level, __file__, 0, "request", None, None)
+        setattr(record, FACTS, fields)
+        LOGGER.handle(record)

@@ -1,10 +1,14 @@
-"""Routes: one for each path, made from the rows of the verbs."""
+"""Routes: one for each path, made from the rows of the verbs; and the threads in which verbs use
+the storage. Those that write may wait for its lock, and those that read have threads of their own.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.responses import Response
@@ -13,27 +17,29 @@ from starlette.types import Receive, Scope, Send
 
 from purse.base.json import compact, compact_bytes
 from purse.base.plain_validation import integer
-from purse.base.problem_types import ProblemType
+from purse.base.problem_types import OF_ERRORS, ProblemType
 from purse.campaign.account import Account
 from purse.campaign.api.journal import Entry
 from purse.campaign.api.verb import Role, Verb, verbs
 from purse.campaign.budget import MOST_PAGE, PAGE
 from purse.campaign.campaign import Campaign
 from purse.client import wire
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.errors import InvalidInput, PurseError, StorageUnavailable, shorten
 from purse.service.auth import check_role
-from purse.service.budgets import AnyBudget, Budgets
+from purse.service.budgets import AnyBudget, Budgets, without_folder
 from purse.service.metrics import Metrics
-from purse.service.policy_files import without_folder
 from purse.service.problems import NO_SUCH_PATH, NOT_ALLOWED, ProblemError
-from purse.service.threads import Threads
 
 CLASSES: tuple[type[AnyBudget], ...] = (Campaign, Account)
 _FIRST = ("/asks", "/tell")  # to look for a route takes time, and these are asked for most
-_MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
+_BYTE_LIMIT = 4_000_000  # of a journal in one answer, and the rest of the last entry
 _STEP = 100  # entries of a journal that are read at a time: each may be large
 JSON = "application/json"
 
+_WRITERS = 40  # requests that write at once; those that wait together share a transaction
+_WAITING_LIMIT = 200  # requests that wait for one of these threads; more are answered with 503
+_READERS = 20  # requests that read at once
+T = TypeVar("T")
 _Answer = Callable[[Scope], Awaitable[Response]]
 
 
@@ -67,8 +73,8 @@ class _Endpoint:
 
 def missing(scope: Scope, kind: ProblemType = NO_SUCH_PATH, **headers: str) -> ProblemError:
     """Return the error for a path, or a method, that there is not."""
-    said = f"{scope['method']} {shorten(scope['path'])}: {kind.title.lower()}"
-    return ProblemError(kind, said, headers)
+    detail = f"{scope['method']} {shorten(scope['path'])}: {kind.title.lower()}"
+    return ProblemError(kind, detail, headers)
 
 
 async def absent(scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -96,17 +102,19 @@ def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Ro
 def _answering(
     of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
 ) -> _Answer:
-    """Return what answers the requests of a verb."""
+    """Return the handler of the requests of a verb."""
     parts = [argument.name for argument in row.arguments.values() if argument.place == "path"]
     run = threads.read if row.method == "GET" else threads.write
     status = status_of(row)
     counter = {"ask": metrics.asks, "tell": metrics.tells, "tell_many": metrics.tells}.get(row.name)
 
-    def act(name: str, given: dict[str, Any]) -> Response:
+    def act(name: str, arguments: dict[str, Any]) -> Response:
         if row.lines:
-            text = "".join(_journal_lines(lambda **page: budgets.do(of, row, name, page), **given))
+            text = "".join(
+                _journal_lines(lambda **page: budgets.do(of, row, name, page), **arguments)
+            )
             return Response(text, media_type=wire.LINES)
-        result = budgets.do(of, row, name, given)
+        result = budgets.do(of, row, name, arguments)
         if counter is not None:
             answers = result if row.key else [result]
             counter.labels(name).inc(sum(not isinstance(one, PurseError) for one in answers))
@@ -114,13 +122,13 @@ def _answering(
 
     async def answer(scope: Scope) -> Response:
         state, path = scope["state"], scope["path_params"]
-        given = row.read(
+        arguments = row.read(
             {name: path[name] for name in parts},
             query_of(scope),
             _read_json(state["body"]) if row.method == "POST" else None,
             state["headers"].get("idempotency-key"),
         )
-        return await run(lambda: act(path.get("name", ""), given))
+        return await run(lambda: act(path.get("name", ""), arguments))
 
     return answer
 
@@ -141,12 +149,12 @@ def answer_json(result: Any, key: str = "", status: int = 200) -> Response:
 def _journal_lines(
     page: Callable[..., Iterable[Entry]], after: Any = 0, limit: Any = PAGE
 ) -> Iterator[str]:
-    """Yield entries as lines; after `_MOST_BYTES` no more.
+    """Yield entries as lines; after `_BYTE_LIMIT` no more.
 
     page   returns the entries after one, at most `limit`
     """
     limit, size = integer("limit", limit, low=1, high=MOST_PAGE), 0
-    while limit > 0 and size < _MOST_BYTES:
+    while limit > 0 and size < _BYTE_LIMIT:
         entries = list(page(after=after, limit=min(limit, _STEP)))
         if not entries:
             return
@@ -157,7 +165,7 @@ def _journal_lines(
             line = compact({**entry._asdict(), "body": body}) + "\n"
             yield line
             size += len(line)
-            if size >= _MOST_BYTES:
+            if size >= _BYTE_LIMIT:
                 return
 
 
@@ -168,10 +176,42 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
 
 
 def _read_json(body: bytes) -> Any:
-    """Return what a body says; no body is an empty object."""
+    """Read a body as JSON; no body is an empty object."""
     try:
         return json.loads(body) if body else {}
     except json.JSONDecodeError as error:
         raise InvalidInput(f"body: is not JSON: {error.msg} at character {error.pos}") from None
     except (ValueError, RecursionError):
         raise InvalidInput("body: is not JSON in UTF-8, or is nested too deeply") from None
+
+
+class Threads:
+    """The threads of one app."""
+
+    def __init__(self) -> None:
+        self._writers = ThreadPoolExecutor(_WRITERS, "purse-writer")
+        self._readers = ThreadPoolExecutor(_READERS, "purse-reader")
+        self._writing = 0  # requests that write, or wait to
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a thread that writes."""
+        return max(0, self._writing - _WRITERS)
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Do what writes; refuse it at once if too many wait already."""
+        if self.waiting >= _WAITING_LIMIT:
+            raise ProblemError(
+                OF_ERRORS[StorageUnavailable],
+                f"{self.waiting} requests wait for the storage already; nothing is lost, send the "
+                "same request again",
+            )
+        self._writing += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+        finally:
+            self._writing -= 1
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """Do what only reads."""
+        return await asyncio.get_running_loop().run_in_executor(self._readers, work)

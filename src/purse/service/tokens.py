@@ -62,18 +62,18 @@ class TokenFile:
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self.path, self.now = path, now
-        self._seen: tuple[int, int, int] | None = None
+        self._stamp: tuple[int, int, int] | None = None
         self._tokens: list[_Token] = []
 
     def current(self) -> list[_Token]:
         """Return the tokens as they are in the file now."""
         try:
             stat = self.path.stat()
-            seen = stat.st_mtime_ns, stat.st_size, stat.st_ino
-            if seen != self._seen:
-                self._tokens, self._seen = _read(self.path), seen
+            stamp = stat.st_mtime_ns, stat.st_size, stat.st_ino
+            if stamp != self._stamp:
+                self._tokens, self._stamp = _read(self.path), stamp
         except OSError as error:
-            self._seen = None
+            self._stamp = None
             raise InvalidInput(
                 f"cannot read the tokens file {str(self.path)!r}: {error.strerror}; purse "
                 "token new NAME makes one"
@@ -98,7 +98,7 @@ class TokenFile:
 
 
 def _digest_of(secret: str) -> str:
-    """Return what is kept of a token."""
+    """Return the digest that stands for a token in the file."""
     return sha256(secret.encode()).hexdigest()
 
 

@@ -28,16 +28,16 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
     """
     refusal = InvalidInput()
     for end in (horizon, _HORIZON):
-        for place in (
+        for world in (
             _standard_world(),
             worlds.function("bernoulli")(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5]),
         ):
             try:
-                make_job(policy, place, 10, plays=plays, horizon=end)
+                make_job(policy, world, 10, plays=plays, horizon=end)
             except InvalidInput as error:
                 refusal = error
             else:
-                return place, end
+                return world, end
     raise refusal
 
 
@@ -87,11 +87,11 @@ def next_round(live: Policy) -> int:
     return live._again[0].t if live._again else live.t + 1
 
 
-def told(world: World, seen: Floats, t: int) -> Any:
+def context_of(world: World, contexts: Floats, t: int) -> Any:
     """Return the context of round t as `ask` takes it, from those of all rounds (T, A, n)."""
     if world.n_features == 0:
         return None
-    rows = seen[t - 1, :, :-1]
+    rows = contexts[t - 1, :, :-1]
     return rows if world.per_arm else rows[0]
 
 

@@ -35,17 +35,18 @@ def check_gpu(
 
     Raise `AssertionError` when a result differs.
     """
-    place, horizon = (world, horizon) if world is not None else suitable(policy, plays, horizon)
-    budget = (place.cost_max.max(axis=0) * plays * 400.25 / amounts.UNIT).tolist()
+    if world is None:
+        world, horizon = suitable(policy, plays, horizon)
+    budget = (world.cost_max.max(axis=0) * plays * 400.25 / amounts.UNIT).tolist()
     job = make_job(
-        policy, place, budget, stop=rule, plays=plays, horizon=horizon, checkpoints=checkpoints
+        policy, world, budget, stop=rule, plays=plays, horizon=horizon, checkpoints=checkpoints
     )
-    with progress(f"{job.name} on {place.name}") as shown:
+    with progress(f"{job.name} on {world.name}") as shown:
         ours, theirs = (
             cpu.simulate(job, _GPU_PATHS, None, None, shown),
             gpu_engine().simulate(job, _GPU_PATHS, shown),
         )
-    label = f"{job.policy.NAME} on {place.name} under stop={rule!r}"
+    label = f"{job.policy.NAME} on {world.name} under stop={rule!r}"
     for k, (here, there) in enumerate(
         zip(cpu.iter_arrays(ours), cpu.iter_arrays(theirs), strict=True)
     ):

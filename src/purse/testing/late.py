@@ -17,7 +17,7 @@ from purse.engine.late.delay import Delay
 from purse.errors import AskRefused, HorizonReached
 from purse.kernels.random import DELAY, U, at, stream, uniform
 from purse.live.policy import Policy
-from purse.testing.games import answer, live_policy, next_round, told
+from purse.testing.games import answer, context_of, live_policy, next_round
 from purse.types import STOP_RULES, Ints, Ticket, World
 
 _DELAYS: tuple[Any, ...] = (3, "geometric:6")
@@ -49,7 +49,7 @@ def _play_live(job: Job, policy: str | ModuleType, world: World) -> _LatePlay:
     live = live_policy(policy, world, budget, job.problem.stop, seed, 1, horizon)
     n_rounds = min(_LATE_ROUNDS, world.n_rounds or _LATE_ROUNDS)
     rewards, costs = draws(world, n_rounds, seed=seed)
-    seen = contexts(world, n_rounds, seed=seed)
+    shown = contexts(world, n_rounds, seed=seed)
     due: dict[int, list[Ticket]] = defaultdict(list)
     attempts, pulls = Counter[int](), np.zeros(world.n_arms, np.int64)
     rounds = refused = turn = 0
@@ -62,7 +62,7 @@ def _play_live(job: Job, policy: str | ModuleType, world: World) -> _LatePlay:
         t = next_round(live)
         allowed = None if world.outages is None else world.outages.allowed(t)
         try:
-            ticket = live.ask(allowed, told(world, seen, t))
+            ticket = live.ask(allowed, context_of(world, shown, t))
         except AskRefused as error:
             if not due:
                 again = sum(count > 1 for count in attempts.values())

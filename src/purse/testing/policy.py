@@ -22,10 +22,10 @@ from purse.engine.job import make_job, sees_contexts
 from purse.engine.python_policy import PythonPolicy, as_module
 from purse.errors import AskRefused, InvalidInput
 from purse.live.policy import Policy
-from purse.testing.code import check_code
-from purse.testing.frequencies import check_frequencies
+from purse.testing.code import check_class, check_code, check_plain, kernel_errors
 from purse.testing.games import (
     answer,
+    context_of,
     contextual_worlds,
     half_down,
     live_policy,
@@ -33,11 +33,9 @@ from purse.testing.games import (
     poison,
     suitable,
     through_file,
-    told,
 )
 from purse.testing.late import check_delays
-from purse.testing.plain import check_class, check_plain, kernel_errors
-from purse.testing.probabilities import check_probabilities
+from purse.testing.probabilities import check_frequencies, check_probabilities
 from purse.types import SKIP, STOP_RULES, Ints, World
 
 _USUALLY = "usually 10 to 60 s"  # most of it to compile, once
@@ -79,22 +77,22 @@ def check_policy(
     if not isinstance(module, PythonPolicy):
         check_lab("check_policy", "numba")
         check_code(module)
-    places = [world] if world is not None else []
+    worlds = [world] if world is not None else []
     if world is None:
-        place, horizon = suitable(module, plays, horizon)
-        places.append(place)
-        if sees_contexts(make_job(module, place, 10, plays=plays, horizon=horizon).policy):
+        arena, horizon = suitable(module, plays, horizon)
+        worlds.append(arena)
+        if sees_contexts(make_job(module, arena, 10, plays=plays, horizon=horizon).policy):
             for contextual in contextual_worlds():
                 # a policy may refuse contexts of each arm
                 with suppress(InvalidInput):
                     make_job(module, contextual, 10, plays=plays, horizon=horizon)
-                    places.append(contextual)
-    job = make_job(module, places[0], 10, plays=plays, horizon=horizon)
+                    worlds.append(contextual)
+    job = make_job(module, worlds[0], 10, plays=plays, horizon=horizon)
     games: dict[str, Any] = {"plays": plays, "horizon": horizon, "quick": quick}
     checks = [
         check
-        for place in (places[-1:] if quick else places)
-        for check in _checks_on(module, place, **games)
+        for arena in (worlds[-1:] if quick else worlds)
+        for check in _checks_on(module, arena, **games)
     ]
     with progress(f"checking {job.name} ({_USUALLY})") as bar, compile_errors(job.name, job.policy):
         for done, (what, check) in enumerate(checks):
@@ -121,7 +119,7 @@ _Check = tuple[str, Callable[[], None]]  # what is checked, and a function that 
 
 def _checks_on(
     policy: str | ModuleType,
-    place: World,
+    world: World,
     *,
     plays: int,
     horizon: int | None,
@@ -133,7 +131,7 @@ def _checks_on(
     compiled   hold live use to machine code; False: to the engine in plain Python, which takes too
                long for the game of 1e5 rounds
     """
-    dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
+    dearest = world.cost_max.max(axis=0) * plays / amounts.UNIT
     how: dict[str, Any] = {"plays": plays, "horizon": horizon}
 
     def pulls(count: float) -> dict[str, Any]:
@@ -142,24 +140,24 @@ def _checks_on(
     if isinstance(policy, PythonPolicy):
         yield (
             "rules, budget, masks, late reports, random numbers",
-            partial(check_class, policy, place, **pulls(20.25)),
+            partial(check_class, policy, world, **pulls(20.25)),
         )
         return
     for seed, rule in enumerate(STOP_RULES):
         if quick and rule == "fit":
             continue
-        both = place.outages is None and not quick
-        for where in (place, half_down(place)) if both else (place,):
-            given = {**pulls(40.25), "rule": rule, "seed": seed, "compiled": compiled}
-            what = f"stop={rule!r}" if where is place else f"stop={rule!r} with masks"
-            yield what, partial(_check_agreement, policy, where, **given)
-    yield "late reports", partial(_check_late_reports, policy, place, **pulls(100))
-    yield "frequencies of arms", partial(check_frequencies, policy, place, **pulls(100))
-    if place.n_features > 0 and plays == 1 and not quick:
-        given = {"budget": (dearest * 20.25).tolist(), "horizon": horizon}
-        yield "contexts of late reports", partial(check_delays, policy, place, **given)
+        both = world.outages is None and not quick
+        for variant in (world, half_down(world)) if both else (world,):
+            options = {**pulls(40.25), "rule": rule, "seed": seed, "compiled": compiled}
+            what = f"stop={rule!r}" if variant is world else f"stop={rule!r} with masks"
+            yield what, partial(_check_agreement, policy, variant, **options)
+    yield "late reports", partial(_check_late_reports, policy, world, **pulls(100))
+    yield "frequencies of arms", partial(check_frequencies, policy, world, **pulls(100))
+    if world.n_features > 0 and plays == 1 and not quick:
+        options = {"budget": (dearest * 20.25).tolist(), "horizon": horizon}
+        yield "contexts of late reports", partial(check_delays, policy, world, **options)
     if compiled:
-        yield "a long run", partial(_check_long_run, policy, place, **pulls(100_000))
+        yield "a long run", partial(_check_long_run, policy, world, **pulls(100_000))
 
 
 def _check_agreement(
@@ -209,19 +207,19 @@ def _check_agreement(
         )
 
 
-def _play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, Ints, Policy]:
+def _play_live(live: Policy, world: World, seed: int, limit: int) -> tuple[int, Ints, Policy]:
     """Return the rounds, pulls and policy after a live game of at most `most` rounds.
 
     The policy goes through a file half-way, and its probabilities are checked in every round.
     """
     pulls, rounds = np.zeros(world.n_arms, np.int64), 0
-    n_rounds = min(most, live.problem.horizon or most, world.n_rounds or most)
+    n_rounds = min(limit, live.problem.horizon or limit, world.n_rounds or limit)
     rewards, costs = draws(world, n_rounds, seed=seed)
-    seen = contexts(world, n_rounds, seed=seed)
+    shown = contexts(world, n_rounds, seed=seed)
     while not live.over and rounds < len(rewards):
         t = next_round(live)
         allowed = None if world.outages is None else world.outages.allowed(t)
-        context = told(world, seen, t)
+        context = context_of(world, shown, t)
         try:
             check_probabilities(live, allowed, context)
             poison(live)
@@ -232,7 +230,7 @@ def _play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, I
             rounds = ticket.t
             if ticket.arm != SKIP:
                 np.add.at(pulls, list(ticket.arms), 1)
-        if rounds == (most - 1) // 2:
+        if rounds == (limit - 1) // 2:
             live = through_file(live)
     return rounds, pulls, live
 
@@ -247,10 +245,10 @@ def _check_late_reports(
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
     n_rounds = min(_ROUNDS, world.n_rounds or _ROUNDS)
     rewards, costs = draws(world, n_rounds)
-    seen = contexts(world, n_rounds)
+    shown = contexts(world, n_rounds)
     order = np.random.default_rng(0)
     for _ in range(len(rewards)):
-        context = told(world, seen, next_round(live))
+        context = context_of(world, shown, next_round(live))
         try:
             check_probabilities(live, context=context)
             live.ask(context=context)

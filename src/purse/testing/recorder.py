@@ -26,7 +26,7 @@ class RecorderParams(NamedTuple):
 class RecorderState(NamedTuple):
     """The contexts that were seen."""
 
-    seen: Floats  # (KEPT, A, n) of the first rounds; 0 if no report came
+    contexts: Floats  # (KEPT, A, n) of the first rounds; 0 if no report came
     sums: Floats  # (K, n) of the contexts in which each arm was pulled
 
 
@@ -79,10 +79,10 @@ def update(
     row = min(i, now.context.shape[0] - 1)
     for k in range(now.context.shape[1]):
         state.sums[i, k] += now.context[row, k]
-    if now.t <= state.seen.shape[0]:
+    if now.t <= state.contexts.shape[0]:
         for row in range(now.context.shape[0]):
             for k in range(now.context.shape[1]):
-                state.seen[now.t - 1, row, k] = now.context[row, k]
+                state.contexts[now.t - 1, row, k] = now.context[row, k]
 
 
 @kernel

@@ -41,19 +41,19 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     if world.n_features > 0:
         _check_contexts(world, rounds, seed)
     low, high = world.cost_min / amounts.UNIT, world.cost_max / amounts.UNIT
-    for name, seen, declared, least, most in (
+    for name, drawn, declared, lower, upper in (
         ("reward", rewards, world.reward_means, 0, 1),
         ("cost", costs / amounts.UNIT, world.cost_means, low, high),
     ):
         if declared is not None:
-            # the largest variance that a distribution on [least, most] with this mean can have, and
-            # room for a rare outcome
+            # the largest variance of a distribution on [lower, upper] with this mean, and room for
+            # a rare outcome
             error = (
-                np.sqrt(np.maximum((declared - least) * (most - declared), 0) / rounds)
-                + np.subtract(most, least) / rounds
+                np.sqrt(np.maximum((declared - lower) * (upper - declared), 0) / rounds)
+                + np.subtract(upper, lower) / rounds
                 + 1e-9
             )
-            means = seen.mean(axis=0)
+            means = drawn.mean(axis=0)
             assert (np.abs(means - declared) < 5 * error).all(), (
                 f"{world.name}: mean {name} {means.tolist()}, declared {declared.tolist()}"
             )
@@ -61,22 +61,22 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
 
 def _check_contexts(world: World, rounds: int, seed: int) -> None:
     """Check the contexts of a world, and that a policy sees them in the engine."""
-    seen, half = contexts(world, rounds, seed=seed), rounds // 2
+    shown, half = contexts(world, rounds, seed=seed), rounds // 2
     later = contexts(world, rounds - half, seed=seed, first=half + 1)
-    assert later.tobytes() == seen[half:].tobytes(), (
+    assert later.tobytes() == shown[half:].tobytes(), (
         f"{world.name}: a round's context depends on where one starts"
     )
-    assert np.isfinite(seen).all(), f"{world.name}: a context is not finite, or not written"
-    assert (seen[:, :, -1] == 1).all(), f"{world.name}: a context does not end with the constant 1"
-    assert (seen == seen.astype(np.float32)).all(), (
+    assert np.isfinite(shown).all(), f"{world.name}: a context is not finite, or not written"
+    assert (shown[:, :, -1] == 1).all(), f"{world.name}: a context does not end with the constant 1"
+    assert (shown == shown.astype(np.float32)).all(), (
         f"{world.name}: features must be numbers of 32 bits, as live policies are told"
     )
     budget = (world.cost_max.max(axis=0) * recorder.KEPT / amounts.UNIT).tolist()
     job = make_job(recorder, world, budget, seed=seed)
-    rows = cpu.play_block(job, 1)[1].seen[0]
-    told = rows[:, :, -1].any(axis=1)  # the others were skipped
+    rows = cpu.play_block(job, 1)[1].contexts[0]
+    recorded = rows[:, :, -1].any(axis=1)  # the others were skipped
     first = min(rounds, recorder.KEPT)
-    assert told.any(), f"{world.name}: no context came to the policy"
-    assert (rows[:first][told[:first]] == seen[:first][told[:first]]).all(), (
+    assert recorded.any(), f"{world.name}: no context came to the policy"
+    assert (rows[:first][recorded[:first]] == shown[:first][recorded[:first]]).all(), (
         f"{world.name}: a policy in the engine sees other contexts"
     )

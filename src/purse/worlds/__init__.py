@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from purse.base import amounts, spec
 from purse.base.catalog import Groups, as_catalog
-from purse.base.loading import load_module
+from purse.base.spec import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 from purse.types import World

@@ -58,7 +58,7 @@ def test_money_runs_out_and_comes_again(harness: StorageHarness) -> None:
     assert state(campaign) == ("exhausted", why)
     assert "may cost 1 USD and 0.25 is left" in refusal(BudgetExhausted, campaign.ask)
     campaign.pause()
-    assert state(campaign) == ("paused", "paused by somebody")
+    assert state(campaign) == ("paused", "paused by an operator")
     campaign.resume()
     campaign.top_up(1)
     assert state(campaign) == ("running", "")
@@ -67,7 +67,7 @@ def test_money_runs_out_and_comes_again(harness: StorageHarness) -> None:
     harness.clock += 6 * HOUR
     assert state(campaign) == ("running", "")
     campaign.end()
-    assert state(campaign) == ("ended", "ended by somebody")
+    assert state(campaign) == ("ended", "ended by an operator")
     assert campaign.audit(full=True).ok
 
 
@@ -134,7 +134,7 @@ def test_an_account_passes_its_state_on_and_is_exhausted_with_all_below(
     campaign.end()
     assert state(team) == ("running", "")  # for others, too
     team.end()
-    assert team.status().children[0].why == "ended by somebody"
+    assert team.status().children[0].why == "ended by an operator"
 
 
 def play(campaign: Campaign) -> str:

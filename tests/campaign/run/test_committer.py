@@ -160,7 +160,7 @@ def test_after_a_batch_that_failed_its_operations_are_done_one_by_one(
         storage,
         [
             lambda: campaign.tell(ticket, 1, 1),
-            lambda: campaign._local.committer.do(Operation(mistaken)),
+            lambda: campaign._local.committer.do(mistaken),
             campaign.ask,
         ],
     )

@@ -105,9 +105,7 @@ def test_tables_of_another_version_are_refused_in_one_line(
     assert campaign.tell(ticket, 1, 1).state == "told"
 
 
-def test_tables_without_levels_are_refused(
-    make_harness: Callable[[str], Any],
-) -> None:
+def test_tables_without_levels_are_refused(make_harness: Callable[[str], Any]) -> None:
     """Files of before there were levels have versions from 1 to 8."""
     harness = make_harness("sqlite")
     harness.execute(

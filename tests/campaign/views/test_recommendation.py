@@ -122,7 +122,7 @@ def test_what_the_answer_leaves_out_is_said() -> None:
         "1 call failed: the answer is about calls that worked",
         "not counted: 1 ticket without a report",
         "1 report cost more than was held: above an arm's cost_max the bounds on costs do not hold",
-        "1 report cost less than cost_min: the bounds take it that costs begin at 0",
+        "1 report cost less than cost_min: the bounds assume a least cost of 0",
     )
     assert [each.pulls for each in found.arms] == [63, 60]
     assert "! 1 call failed" in str(found)

@@ -47,7 +47,7 @@ def number(text: str) -> Any:
 
 
 def _truth(text: str) -> Any:
-    """Return what yes and no stand for."""
+    """Return True for yes and False for no; other text as it is."""
     return {"yes": True, "no": False}.get(text, text)
 
 
@@ -88,7 +88,7 @@ def once(field: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _decoded(field: str, text: str) -> Any:
-    """Return what JSON says."""
+    """Return the value of JSON text."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -133,9 +133,7 @@ def _nested(schema: Schema, depth: int) -> Schema:
         return schema
     inner = _nested(schema, depth - 1)
     several = {"minItems": 1, "items": inner}, {"minProperties": 1, "additionalProperties": inner}
-    return {
-        "anyOf": [schema, {"type": "array", **several[0]}, {"type": "object", **several[1]}],
-    }
+    return {"anyOf": [schema, {"type": "array", **several[0]}, {"type": "object", **several[1]}]}
 
 
 class Report(NamedTuple):
@@ -150,23 +148,23 @@ def _reports(sent: Any) -> list[Report]:
     """Return reports from JSON; refuse those that lack a field, or have another one."""
     if len(listed("reports", sent)) > MOST:
         raise InvalidInput(f"reports: must be a list of at most {MOST:,}")
-    for place, report in enumerate(sent):
+    for index, report in enumerate(sent):
         if not isinstance(report, dict) or set(report) != set(Report._fields):
-            raise _wrong_report(place, report)
+            raise _wrong_report(index, report)
     return [Report(**report) for report in sent]
 
 
-def triple(place: int, report: Any) -> tuple[Any, Any, Any]:
+def triple(index: int, report: Any) -> tuple[Any, Any, Any]:
     """Return ticket, reward and cost of a report."""
     if not isinstance(report, Sequence) or isinstance(report, str) or len(report) != 3:
-        raise _wrong_report(place, report)
+        raise _wrong_report(index, report)
     ticket, reward, cost = report
     return ticket, reward, cost
 
 
-def _wrong_report(place: int, report: Any) -> InvalidInput:
+def _wrong_report(index: int, report: Any) -> InvalidInput:
     """Return the error for a report without its parts."""
-    return InvalidInput(f"reports[{place}]={shown(report)}: must have {', '.join(Report._fields)}")
+    return InvalidInput(f"reports[{index}]={shown(report)}: must have {', '.join(Report._fields)}")
 
 
 def listed(field: str, values: Any) -> Sequence[Any]:
@@ -233,8 +231,7 @@ Tickets: TypeAlias = Annotated[
     Kind({"type": "array", "items": {"type": "integer"}}, number, "N", "acknowledged", list),
 ]
 Noted: TypeAlias = Annotated[
-    tuple[int, str],
-    Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST"),
+    tuple[int, str], Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST")
 ]
 Ticket: TypeAlias = Annotated[
     CampaignTicket | int,

@@ -5,6 +5,7 @@ description of the API and commands are made.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Concatenate,
     Literal,
     NamedTuple,
@@ -21,13 +23,16 @@ from typing import (
     TypeVar,
     get_type_hints,
 )
+from urllib.parse import quote, urlencode
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
+from purse.base.plain_validation import request_of
 from purse.campaign.api.kinds import Kind, kind_of
+from purse.client import wire
 from purse.errors import InvalidInput, PurseError, invalid, unknown
 
 if TYPE_CHECKING:
-    from purse.campaign.budget import Budget
+    from purse.client.server import Server
 
 Role = Literal["read", "act", "admin"]
 _Place = Literal["path", "query", "body"]
@@ -37,9 +42,18 @@ TEXT = re.compile(r"^(\w+(?:, \w+)*)  +(.+(?:\n  +.+)*)", re.MULTILINE)
 NONE = "; None: "  # begins what a text says of None
 _SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
 
-B = TypeVar("B", bound="Budget[Any]")
+B = TypeVar("B", bound="BudgetBase")
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class BudgetBase:
+    """The part of a budget that verbs need to be sent."""
+
+    KIND: ClassVar[str]
+    STATUS: ClassVar[type[Any]]
+    name: str
+    _server: Server | None = None  # that keeps it, if this process does not
 
 
 class Argument(NamedTuple):
@@ -58,7 +72,7 @@ class Argument(NamedTuple):
         return self.kind.one or self.name if self.place == "query" else self.name
 
     def read(self, value: Any) -> Any:
-        """Return what the method takes, from JSON, or from the texts of a query."""
+        """Return the method's value, from JSON or from the texts of a query."""
         if self.place == "body":
             return self.kind.read(value)
         values = [self.kind.typed(text) for text in value]
@@ -94,12 +108,12 @@ class Verb:
         """The arguments that travel, by name."""
         return arguments_of(self.function, self.method, self.path or "")
 
-    def address(self, of: type[Budget[Any]]) -> str:
+    def address(self, of: type[BudgetBase]) -> str:
         """Return the path of its route."""
         parts = [f"{of.KIND}s"] if self.path is None else [f"{of.KIND}s", "{name}", self.path]
         return "/" + "/".join(part for part in parts if part)
 
-    def returns(self, of: type[Budget[Any]]) -> Any:
+    def returns(self, of: type[BudgetBase]) -> Any:
         """Return the type of its result; that of a creation is the status."""
         result = self.hints["return"]
         return of.STATUS if isinstance(result, TypeVar) or result is Self else result
@@ -108,6 +122,41 @@ class Verb:
     def hints(self) -> dict[str, Any]:
         """The types of the arguments and of the result."""
         return get_type_hints(self.function, include_extras=True)
+
+    def send(self, server: Server, of: type[BudgetBase], name: str, values: dict[str, Any]) -> Any:
+        """Send the verb, with the arguments that have values; return its result or raise its error.
+
+        of, name   the class and the name of the budget; "" for the verbs of all budgets
+        """
+        if "request_id" in self.arguments:
+            values["request_id"] = request_of(values.get("request_id"))
+        path = self.address(of).replace("{name}", quote(name, safe=""))
+        query: dict[str, Any] = {}
+        body: dict[str, Any] = {}
+        for key, value in values.items():
+            argument = self.arguments[key]
+            if value is argument.default:  # an older server knows no newer terms
+                continue
+            value = argument.kind.sent(value, name)
+            if argument.place == "path":
+                path = path.replace(f"{{{key}}}", str(value))
+            else:
+                (query if argument.place == "query" else body)[argument.field] = value
+        if query:
+            path += "?" + urlencode(query, doseq=True, errors="backslashreplace")
+        read = wire.reader(self.returns(of))
+
+        def result(text: bytes) -> Any:
+            if self.lines:
+                answer = [json.loads(line) for line in text.splitlines()]
+            else:
+                answer = json.loads(text)[self.key] if self.key else json.loads(text)
+            if self.path == "asks" and not answer:
+                raise ValueError("an ask has a ticket at least")
+            return answer if read is None else read(answer)
+
+        content = wire.encoded(body) if body else b""
+        return server.send(self.method, path, content, result, self.timeout or server.timeout)
 
     def read(
         self, path: Mapping[str, str], query: Mapping[str, list[str]], body: Any, key: str | None
@@ -119,23 +168,23 @@ class Verb:
         sent = query if self.method == "GET" else body
         if not isinstance(sent, Mapping):
             raise InvalidInput("body: must be a JSON object")
-        given = {name: self.arguments[name].kind.typed(text) for name, text in path.items()}
+        values = {name: self.arguments[name].kind.typed(text) for name, text in path.items()}
         for field, value in sent.items():
             if field not in self.fields:
                 raise unknown(f"field of {self.name}", field, self.fields)
-            given[self.fields[field].name] = self.fields[field].read(value)
+            values[self.fields[field].name] = self.fields[field].read(value)
         if key is not None and "request_id" in self.arguments:
             if not key.isascii():
                 raise invalid("Idempotency-Key", key, "must be text in ASCII")
-            if given.setdefault("request_id", key) != key:
+            if values.setdefault("request_id", key) != key:
                 raise InvalidInput(
                     f"Idempotency-Key={key!r}: must be the same as "
-                    f"request_id={given['request_id']!r}, or one of them left out"
+                    f"request_id={values['request_id']!r}, or one of them left out"
                 )
         for name, argument in self.arguments.items():
-            if name not in given and argument.default is WANTED:
+            if name not in values and argument.default is WANTED:
                 raise InvalidInput(f"{name}: is missing")
-        return given
+        return values
 
     @cached_property
     def fields(self) -> dict[str, Argument]:
@@ -153,11 +202,11 @@ def arguments_of(
 ) -> dict[str, Argument]:
     """Return the arguments of a method that travel, and where each stands in a request."""
     hints, text = get_type_hints(function, include_extras=True), _texts(function)
-    rest: _Place = "query" if method == "GET" else "body"
+    default: _Place = "query" if method == "GET" else "body"
     return {
         name: Argument(
             name,
-            "path" if f"{{{name}}}" in path else rest,
+            "path" if f"{{{name}}}" in path else default,
             kind_of(hints[name]),
             parameter.default,
             type(None) in getattr(hints[name], "__args__", ()),
@@ -187,9 +236,9 @@ def verb(
         def do(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
             if self._server is None:
                 return function(self, *args, **kwargs)
-            given = dict(row.signature.bind(self, *args, **kwargs).arguments)
-            del given["self"]
-            answer: R = self._server.do(type(self), row, self.name, given)
+            values = dict(row.signature.bind(self, *args, **kwargs).arguments)
+            del values["self"]
+            answer: R = row.send(self._server, type(self), self.name, values)
             return answer
 
         do.__dict__["row"] = row
@@ -210,7 +259,7 @@ def of_all(
     return decorate
 
 
-def verbs(of: type[Budget[Any]]) -> Iterator[Verb]:
+def verbs(of: type[BudgetBase]) -> Iterator[Verb]:
     """Yield the rows of a class, in the order of its methods, those of its parents first."""
     for name in dict.fromkeys(name for parent in reversed(of.__mro__) for name in vars(parent)):
         member = inspect.getattr_static(of, name)
@@ -225,7 +274,7 @@ def row_of(method: Callable[..., Any]) -> Verb:
 
 
 def _texts(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what a docstring says of each argument."""
+    """Return the text of each argument in a docstring."""
     by_name: dict[str, str] = {}
     for names, text in TEXT.findall(inspect.getdoc(function) or ""):
         for name in names.split(", "):
@@ -233,7 +282,7 @@ def _texts(function: Callable[..., Any]) -> dict[str, str]:
     return by_name
 
 
-def argument_text(of: type[Budget[Any]], argument: Argument) -> str:
+def argument_text(of: type[BudgetBase], argument: Argument) -> str:
     """Return the text of an argument, or that of the method that it says to be `as for`."""
     same = _SAME.match(argument.text)
     if same is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import orjson
@@ -18,9 +18,6 @@ from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
 from purse.features import LARGEST
 
-if TYPE_CHECKING:
-    from purse.campaign.terms.terms import Terms
-
 _ALLOWED, _FORBIDDEN, _MOST = "allowed", "forbidden", "most"  # the words of an entry
 
 
@@ -28,7 +25,7 @@ class Mask(NamedTuple):
     """Arms by their numbers, in order."""
 
     allowed: tuple[int, ...]
-    most: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), if given
+    maxima: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), if given
 
     def as_body(self, n_arms: int) -> dict[str, Any]:
         """Return the mask as an entry has it, in its shorter form."""
@@ -38,8 +35,8 @@ class Mask(NamedTuple):
             if len(forbidden) < len(self.allowed)
             else {_ALLOWED: list(self.allowed)}
         )
-        if self.most:
-            body[_MOST] = [[arm, list(units)] for arm, units in self.most]
+        if self.maxima:
+            body[_MOST] = [[arm, list(units)] for arm, units in self.maxima]
         return body
 
 
@@ -64,33 +61,32 @@ def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
     if not arms:
         raise invalid("arms", arms, "must name at least one arm")
     check_number("arms", arms)
-    places = {name: place for place, name in enumerate(names)}
+    indices = {name: index for index, name in enumerate(names)}
     for name in arms:
-        if not isinstance(name, str) or name not in places:
-            arm, _, most = str(name).rpartition("=")
-            if arm in places:
-                hint = (
-                    f"must be a name; {{{arm!r}: {most!r}}}, or --most {name}, also says the most "
-                )
-                raise invalid("arms", name, hint + "that it may cost in this ask")
+        if not isinstance(name, str) or name not in indices:
+            arm, _, amount = str(name).rpartition("=")
+            if arm in indices:
+                hint = f"must be a name; {{{arm!r}: {amount!r}}}, or --most {name}, also says"
+                raise invalid("arms", name, f"{hint} the most that it may cost in this ask")
             raise unknown("arm in arms", str(name), names)
-    allowed = tuple(sorted({places[name] for name in arms}))
+    allowed = tuple(sorted({indices[name] for name in arms}))
     if not isinstance(arms, Mapping):
         return Mask(allowed)
-    given = {
-        places[name]: terms.amounts(f"arms[{name!r}]", most, low=0) for name, most in arms.items()
+    maxima = {
+        indices[name]: terms.amounts(f"arms[{name!r}]", amount, low=0)
+        for name, amount in arms.items()
     }
-    return Mask(allowed, tuple(sorted(given.items())))
+    return Mask(allowed, tuple(sorted(maxima.items())))
 
 
 def check_most(mask: Mask, names: Sequence[str], cost_max: Sequence[Sequence[int]]) -> None:
     """Raise `InvalidInput` if a call may cost more than its arm ever does."""
-    for arm, units in mask.most:
-        for given, most in zip(units, cost_max[arm], strict=True):
-            if given > most:
+    for arm, units in mask.maxima:
+        for wanted, maximum in zip(units, cost_max[arm], strict=True):
+            if wanted > maximum:
                 raise InvalidInput(
-                    f"arms[{names[arm]!r}]={amounts.text(given)}: must be at most the arm's "
-                    f"maximum, {amounts.text(most)}"
+                    f"arms[{names[arm]!r}]={amounts.text(wanted)}: must be at most the arm's "
+                    f"maximum, {amounts.text(maximum)}"
                 )
 
 
@@ -102,7 +98,7 @@ class Context(NamedTuple):
     clipped: int = 0  # values outside their declared ranges
 
     def as_body(self) -> dict[str, Any]:
-        """Return what the ticket of an entry has of it."""
+        """Return the context's fields in an `asked` entry."""
         more = {CLIPPED: self.clipped} if self.clipped else {}
         return {CONTEXT: self.numbers, **more}
 

@@ -47,7 +47,7 @@ class CampaignLevel(Level):
         """Change what an entry changes."""
         match entry.kind:
             case "asked":
-                self.asked(entry)
+                self.issue(entry)
             case "conflict":
                 self.head.alarm("conflict", entry.at)
             case _ if entry.ticket is not None:
@@ -107,9 +107,9 @@ class CampaignLevel(Level):
         spent = [part.spent + part.presumed for part in balances]
         if period is not None:
             spent = period.spent(balances)
-        told = max(1, self.asked_in_period - held)
+        reports = max(1, self.asked_in_period - held)
         return [
-            max(0.0, (left + part.held) * told / paid - held) if paid > 0 else math.inf
+            max(0.0, (left + part.held) * reports / paid - held) if paid > 0 else math.inf
             for left, part, paid in zip(self.left(), balances, spent, strict=True)
         ]
 
@@ -134,7 +134,7 @@ class CampaignLevel(Level):
         if ticket is not None and ticket.state not in UNFINISHED:
             del self.tickets[ticket.id]
 
-    def asked(self, entry: Entry) -> None:
+    def issue(self, entry: Entry) -> None:
         """Issue a ticket, and hold the most that it may cost."""
         head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
@@ -171,8 +171,8 @@ class CampaignLevel(Level):
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""
         numbers = body["context"]
-        least, most = self.head.seen or (numbers, numbers)
-        self.head.seen = [list(map(min, least, numbers)), list(map(max, most, numbers))]
+        low, high = self.head.seen or (numbers, numbers)
+        self.head.seen = [list(map(min, low, numbers)), list(map(max, high, numbers))]
         self.head.count("clipped", body.get("clipped", 0))
 
     def reported(self, entry: Entry, before: TicketRecord) -> None:
@@ -193,8 +193,8 @@ class CampaignLevel(Level):
             for level in self.chain():
                 level.head.alarmed["overrun"] = entry.at
         if kind == "told" or kind == "settled":
-            least = self.arms.cost_min[arm]
-            if before.costs is None and any(map(lt, after.costs or (), least)):
+            minimum = self.arms.cost_min[arm]
+            if before.costs is None and any(map(lt, after.costs or (), minimum)):
                 head.alarm("below-minimum", entry.at)
             if head.cooling:
                 cooldown.succeeded(head, arm, after.id)
@@ -222,12 +222,12 @@ class CampaignLevel(Level):
     def change_arm(self, entry: Entry) -> None:
         """Take in an arm that is not as the terms say; a new one owes its initial pull."""
         body = entry.body
-        place, is_new = body["arm"], body["arm"] == len(self.arms.names)
+        arm, is_new = body["arm"], body["arm"] == len(self.arms.names)
         retired = entry.kind == "arm_retired" or (
-            entry.kind == "arm_changed" and self.arms.is_retired[place]
+            entry.kind == "arm_changed" and self.arms.is_retired[arm]
         )
-        row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
-        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != place), row])
+        row = [arm, body["name"], retired, body["cost_min"], body["cost_max"]]
+        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != arm), row])
         before, self.head.over = self.arms.there, []
         self.arms = Arms(self.terms, self.head.arms)
         if self.terms.masks:
@@ -235,4 +235,4 @@ class CampaignLevel(Level):
                 self.head.masks, self.head.rounds, before, self.arms.there, self.terms.n_arms
             )
         if is_new and self.terms.initial_rounds:
-            self.head.owed = [*self.head.owed, place]
+            self.head.owed = [*self.head.owed, arm]

@@ -115,23 +115,23 @@ def _promises(before: Sequence[int], since: int, until: int, ahead: int) -> list
     before         (168,) asks in each hour of the week
     since, until   the time in which they came, ms
     """
-    weeks, rest = divmod(max(HOUR, until - since), _WEEK)
+    weeks, remainder = divmod(max(HOUR, until - since), _WEEK)
     times = [float(weeks)] * _WEEK_HOURS
-    at = until - rest
+    at = until - remainder
     while at < until:
-        place = (at + ahead - _MONDAY) % _WEEK
-        step = min(HOUR - place % HOUR, until - at)
-        times[place // HOUR] += step / HOUR
+        into_week = (at + ahead - _MONDAY) % _WEEK
+        step = min(HOUR - into_week % HOUR, until - at)
+        times[into_week // HOUR] += step / HOUR
         at += step
-    usual = sum(before) / (weeks * _WEEK_HOURS + rest / HOUR) * _PRIOR_HOURS
+    usual = sum(before) / (weeks * _WEEK_HOURS + remainder / HOUR) * _PRIOR_HOURS
     rates = [(n + usual) / (hours + _PRIOR_HOURS) for n, hours in zip(before, times, strict=True)]
     return [0.0, *accumulate(rates)]
 
 
 def _summed(sums: Sequence[float], local: int) -> float:
     """Return the asks that are promised from a Monday long ago to a local time, ms."""
-    weeks, rest = divmod(local - _MONDAY, _WEEK)
-    hour, part = divmod(rest, HOUR)
+    weeks, into_week = divmod(local - _MONDAY, _WEEK)
+    hour, part = divmod(into_week, HOUR)
     return weeks * sums[-1] + sums[hour] + (sums[hour + 1] - sums[hour]) * (part / HOUR)
 
 
@@ -144,9 +144,9 @@ def _decay(age: float) -> float:
         age, halved = age / 2, halved + 1
         if halved > 10:
             return 0.0  # of more than 128
-    rest = 1.0
+    result = 1.0
     for n in range(8, 0, -1):
-        rest = 1 - age / n * rest
+        result = 1 - age / n * result
     for _ in range(halved):
-        rest *= rest
-    return rest
+        result *= result
+    return result

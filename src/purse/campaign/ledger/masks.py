@@ -38,8 +38,8 @@ def silent(head: Head, places: list[int]) -> set[int]:
     counts = head.silent
     if not counts or max(counts) < SILENT:
         return set()
-    least = max(SILENT, (head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
-    quiet = {arm for arm in places if counts[arm] >= least}
+    threshold = max(SILENT, (head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
+    quiet = {arm for arm in places if counts[arm] >= threshold}
     return quiet if len(places) > len(quiet) else set()
 
 
@@ -86,10 +86,10 @@ def _seen_of(rows: MaskRows) -> Ints:
     return np.array(counts + [0] * (COUNTED_MASKS - len(counts)))
 
 
-def write(rows: MaskRows, before: MaskRows, masks: Bools, seen: Ints) -> None:
+def write(rows: MaskRows, before: MaskRows, masks: Bools, counts: Ints) -> None:
     """Write counts where policies see them; what was written before is there."""
     for row, (bits, _) in enumerate(rows):
         if row >= len(before) or before[row][0] != bits:
             number = int(bits, 16)
             masks[row] = [number >> arm & 1 for arm in range(masks.shape[1])]
-    seen[:] = _seen_of(rows)
+    counts[:] = _seen_of(rows)

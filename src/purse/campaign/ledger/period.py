@@ -45,14 +45,16 @@ class Period(NamedTuple):
 
         A budget, which is the sum of all that was granted, never exceeds what can be counted.
         """
-        taken = [balance.spent + balance.held + balance.presumed for balance in balances]
+        used = [balance.spent + balance.held + balance.presumed for balance in balances]
         carried = [balance.left if carry == ALL else 0 for balance in balances]
         renewed = [
-            balance._replace(budget=min(gone + rest + units, LARGEST))
-            for balance, gone, rest, units in zip(balances, taken, carried, allowance, strict=True)
+            balance._replace(budget=min(before + carry_over + units, LARGEST))
+            for balance, before, carry_over, units in zip(
+                balances, used, carried, allowance, strict=True
+            )
         ]
         held = [balance.held for balance in balances]
-        return Period(self.number + 1, self.ends, ends, rounds, carried, taken, held), renewed
+        return Period(self.number + 1, self.ends, ends, rounds, carried, used, held), renewed
 
     def after_hold(self, move: Move, carry: str) -> tuple[Period, list[int]]:
         """Return the period after a move of a ticket of an earlier one, and how much of the refund

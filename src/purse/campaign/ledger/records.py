@@ -84,7 +84,7 @@ class Head:
     """
 
     id: str = ""  # of the terms
-    status: CampaignState = RUNNING  # by pause, resume and end; `standing` derives the state
+    status: CampaignState = RUNNING  # by pause, resume and end; `state` derives the state
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal
@@ -100,7 +100,7 @@ class Head:
 
     rounds: int = 0  # asked for so far
     checkpoint: int = 0  # the last entry in the last checkpoint of the policy
-    # two facts that no entry tells of: see `standing.note_over`, and the round in which the policy
+    # two facts that no entry tells of: see `state.note_over`, and the round in which the policy
     # found that an arm had changed
     over: list[int] = field(default_factory=list)
     drifted: int = 0

@@ -52,7 +52,7 @@ def stop_reason(level: Level, now: int) -> StateReason | None:
         if part.head.status != RUNNING:
             word = "ended" if part.head.status == ENDED else "paused"
             verb = "has ended" if part.head.status == ENDED else "is paused"
-            why = f"{word} by somebody" if part is level else f"{part.title} {verb}"
+            why = f"{word} by an operator" if part is level else f"{part.title} {verb}"
             return part.head.status, why
     return None
 
@@ -78,21 +78,21 @@ def _money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     """Return that the money of a level, or of one above, covers none of some costs, if there are
     any; otherwise, that nothing is left of a resource.
     """
-    rests = [[part.left + part.held for part in above.balances] for above in level.chain()]
-    rest = [min(parts) for parts in zip(*rests, strict=True)]
-    if any(fits(cost, rest) for cost in costs):
+    by_level = [[part.left + part.held for part in above.balances] for above in level.chain()]
+    available = [min(parts) for parts in zip(*by_level, strict=True)]
+    if any(fits(cost, available) for cost in costs):
         return None
-    need = min(costs, key=lambda cost: cost[0]) if costs else [1] * len(rest)
+    need = min(costs, key=lambda cost: cost[0]) if costs else [1] * len(available)
     lacks = [
-        (above, place)
-        for above, own in zip(level.chain(), rests, strict=True)
-        for place, units in enumerate(own)
-        if units < need[place]
+        (above, resource)
+        for above, own in zip(level.chain(), by_level, strict=True)
+        for resource, units in enumerate(own)
+        if units < need[resource]
     ]
     if not lacks:
         return None
-    above, place = lacks[0]
-    part, name = above.balances[place], level.terms.resources[place]
+    above, resource = lacks[0]
+    part, name = above.balances[resource], level.terms.resources[resource]
     rest_of_it = part.left + part.held
     words = f"{amounts.text(rest_of_it) if rest_of_it else 'no'} {name} left"
     if above is not level:
@@ -100,7 +100,7 @@ def _money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     if not costs:
         return EXHAUSTED, words
     arm = "the cheapest arm" + (" below it" if not isinstance(level, CampaignLevel) else "")
-    return EXHAUSTED, f"{words}, and {arm} may cost {amounts.text(need[place])}"
+    return EXHAUSTED, f"{words}, and {arm} may cost {amounts.text(need[resource])}"
 
 
 def _policy_reason(level: CampaignLevel) -> StateReason:

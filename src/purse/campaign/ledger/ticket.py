@@ -46,9 +46,9 @@ class TicketRecord(NamedTuple):
         body = entry.body
         match entry.kind:
             case "told":
-                asked = self[2:10]  # `_replace` takes three times as long
+                facts = self[2:10]  # `_replace` takes three times as long
                 return TicketRecord(
-                    self.id, TOLD, *asked, body["costs"], body["reward"], body["from"]
+                    self.id, TOLD, *facts, body["costs"], body["reward"], body["from"]
                 )
             case "settled":
                 due = self.deadline if reward_within is None else entry.at + reward_within
@@ -85,17 +85,17 @@ class TicketRecord(NamedTuple):
 
 
 def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
-    """Return what a ticket moves of each resource between two of its states; [] if nothing."""
+    """Return the move of each resource between two states of a ticket; [] if none moves."""
     is_paid = after.costs is not None and before.costs is None
     is_freed = before.state in OPEN and after.state != before.state
     if not is_paid and not is_freed:
         return []
     move = []
     costs = after.costs if is_paid and after.costs else [0] * len(before.held)
-    for place, hold in enumerate(before.held):
+    for resource, hold in enumerate(before.held):
         apart = hold if is_freed else 0
-        spent = min(costs[place], apart)
-        over = costs[place] - spent
+        spent = min(costs[resource], apart)
+        over = costs[resource] - spent
         if before.state == HELD:
             presumed = apart if after.state == PRESUMED else 0
             move.append((0, spent, -apart, presumed, over))
@@ -136,7 +136,7 @@ def user_ticket(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
 
 
 def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
-    """Return what became of a ticket so far."""
+    """Return the receipt of a ticket as it is now."""
     nothing = [0] * len(ticket.held)
     if ticket.state in OPEN:  # its reward is known, and its cost is not
         spent = refunded = overrun = nothing
@@ -145,7 +145,7 @@ def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     else:
         spent, overrun = ticket.spent, ticket.overrun
         apart = ticket.held if ticket.source in OPEN else nothing
-        refunded = [most - paid for most, paid in zip(apart, spent, strict=True)]
+        refunded = [hold - paid for hold, paid in zip(apart, spent, strict=True)]
     late = ticket.costs is not None and ticket.source != HELD
     money = texts(spent), texts(refunded), texts(overrun)
     return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]

@@ -21,8 +21,8 @@ Need = Callable[[int], Units]  # the most that an arm may cost in an ask
 
 def needs(level: CampaignLevel, mask: Mask | None) -> Need:
     """Return a function that returns the most that an arm may cost in this ask, in units."""
-    most, cost_max = dict(mask.most) if mask else {}, level.arms.cost_max
-    return lambda arm: most.get(arm) or cost_max[arm]
+    maxima, cost_max = dict(mask.maxima) if mask else {}, level.arms.cost_max
+    return lambda arm: maxima.get(arm) or cost_max[arm]
 
 
 def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -> list[int] | None:
@@ -34,16 +34,16 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         mask is None
         and not cooling
         and arms.all_there
-        and fits(arms.most, left)
+        and fits(arms.maxima, left)
         and not masks.silent(level.head, arms.there)
     ):
         return None
     places = arms.there if mask is None else list(mask.allowed)
     fitting = [arm for arm in places if fits(need(arm), left)]
     if not fitting:
-        rests = [[part.left + part.held for part in above.balances] for above in level.chain()]
-        rest = [min(parts) for parts in zip(*rests, strict=True)]
-        waits = [arm for arm in places if fits(need(arm), rest)]
+        by_level = [[part.left + part.held for part in above.balances] for above in level.chain()]
+        available = [min(parts) for parts in zip(*by_level, strict=True)]
+        waits = [arm for arm in places if fits(need(arm), available)]
         cheapest = min(waits or places, key=lambda arm: need(arm)[0])
         raise shortage(transaction, cheapest, need(cheapest))
     places = masks.ready(level.head, fitting, transaction.now)

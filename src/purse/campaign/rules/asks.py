@@ -49,9 +49,9 @@ def ask(
     if entry is not None:
         return _handed_out(transaction, request, entry.ticket or 0, n, contexts)
     issued: list[TicketRecord] = []
-    for place in range(n):
+    for index in range(n):
         try:
-            context = None if contexts is None else contexts[place]
+            context = None if contexts is None else contexts[index]
             body = choice(transaction, mask, context, labels) | same
         except AskRefused as error:
             if issued:
@@ -70,7 +70,7 @@ def ask(
 def request_body(
     transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """Return what an entry says of the request: how many tickets, its mask and its labels."""
+    """Return the request's fields in an `asked` entry: number of tickets, mask and labels."""
     body: dict[str, Any] = {"n": n} if n > 1 else {}
     if mask is not None:
         body["mask"] = mask.as_body(transaction.campaign.terms.n_arms)
@@ -116,11 +116,11 @@ def choice(
     check_keys(labels or (), head.labels)
     _refuse_stopped(transaction)
     _refuse_played(transaction)
-    need, seen, explored = _look(transaction, mask, context)
-    t, left = seen.t, seen.left
-    arm, p = transaction.chosen or _next_round(transaction, seen, explored)
+    need, view, explored = _look(transaction, mask, context)
+    t, left = view.t, view.left
+    arm, p = transaction.chosen or _next_round(transaction, view, explored)
     if arm == _STOP or (arm == SKIP and not terms.may_skip):
-        _refuse_over(transaction, seen, arm, is_special=mask is not None or context is not None)
+        _refuse_over(transaction, view, arm, is_special=mask is not None or context is not None)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
     if not fits(held, left):
         raise shortage(transaction, arm, held)
@@ -129,8 +129,8 @@ def choice(
         body["deadline"] = transaction.now + terms.expires_after
     if arm in head.owed:
         body["initial"] = True
-    if seen.rounds_left is not None:
-        body["rounds_left"] = seen.rounds_left
+    if view.rounds_left is not None:
+        body["rounds_left"] = view.rounds_left
     if left != [balance.left for balance in level.balances]:  # a level above has less
         body["left"] = left
     if periods := level.periods():
@@ -140,15 +140,15 @@ def choice(
 
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
     """(K,) Return the probability of each arm in the next round."""
-    _, seen, explored = _look(transaction, mask, context)
-    rest, chances = 1 - sum(explored.values()), _policy_chances(transaction, seen)
-    return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
+    _, view, explored = _look(transaction, mask, context)
+    policy_share, chances = 1 - sum(explored.values()), _policy_chances(transaction, view)
+    return [explored.get(arm, 0.0) + policy_share * chance for arm, chance in enumerate(chances)]
 
 
 def _look(
     transaction: Transaction, mask: Mask | None, context: Context | None
 ) -> tuple[Need, PolicyView, dict[int, float]]:
-    """Return what each arm may cost in the next round, what the policy sees before it, and the
+    """Return each arm's maximum cost in the next round, the policy's view before it, and the
     chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
     """
     level, head = transaction.campaign, transaction.level.head
@@ -159,10 +159,10 @@ def _look(
         transaction.policy.begin_period(period.rounds)
     numbers = None if context is None else context.numbers
     to_come = _rounds_left(transaction)
-    seen = PolicyView(
+    view = PolicyView(
         head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come
     )
-    return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
+    return need, view, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
 
 def _rounds_left(transaction: Transaction) -> int | None:
@@ -197,7 +197,7 @@ def _refuse_played(transaction: Transaction) -> None:
 
 
 def _refuse_over(
-    transaction: Transaction, seen: PolicyView, arm: int, *, is_special: bool
+    transaction: Transaction, view: PolicyView, arm: int, *, is_special: bool
 ) -> NoReturn:
     """Raise `AskRefused` because the policy has ended the game, and note it.
 
@@ -206,7 +206,7 @@ def _refuse_over(
     Nor is it noted if money alone does not decide which arms are allowed: others will be soon.
     """
     level, there = transaction.campaign, transaction.campaign.arms.there
-    chose_freely = seen.allowed is None or len(seen.allowed) == len(there)
+    chose_freely = view.allowed is None or len(view.allowed) == len(there)
     waits = len(ready(level.head, there, transaction.now)) < len(there)
     if arm == _STOP or not (is_special or waits):
         note_over(level, for_good=arm == _STOP and chose_freely)
@@ -224,48 +224,48 @@ def _check_mask(transaction: Transaction, mask: Mask | None) -> None:
 
 
 def _next_round(
-    transaction: Transaction, seen: PolicyView, explored: Mapping[int, float]
+    transaction: Transaction, view: PolicyView, explored: Mapping[int, float]
 ) -> tuple[int, float]:
     """Return arm and probability of the next ticket: explored, or chosen by the policy."""
-    rest, t = 1 - sum(explored.values()), seen.t
+    policy_share, t = 1 - sum(explored.values()), view.t
     drawn = _draw(explored, transaction.campaign.terms.seed, t) if explored else None
     if drawn is not None:
-        return drawn, explored[drawn] + rest * _policy_chances(transaction, seen)[drawn]
-    arm, chance = _policy_choice(transaction, seen)
+        return drawn, explored[drawn] + policy_share * _policy_chances(transaction, view)[drawn]
+    arm, chance = _policy_choice(transaction, view)
     _check_choice(transaction, t, arm, chance)
-    return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
+    return arm, explored[arm] + policy_share * chance if explored and arm >= 0 else chance
 
 
-def _policy_choice(transaction: Transaction, seen: PolicyView) -> tuple[int, float]:
+def _policy_choice(transaction: Transaction, view: PolicyView) -> tuple[int, float]:
     """Return the arm that the policy chooses, and its probability. If no round may pass, the
     cheapest arm is pulled in those that the policy lets pass.
     """
-    arm, chance = transaction.policy.choose(seen)
+    arm, chance = transaction.policy.choose(view)
     if transaction.campaign.terms.skip or arm == _STOP:
         return arm, chance
-    cheapest = _cheapest_arm(transaction, seen)
+    cheapest = _cheapest_arm(transaction, view)
     if arm == SKIP or (arm == cheapest and chance < 1):
-        return cheapest, _policy_chances(transaction, seen)[cheapest]
+        return cheapest, _policy_chances(transaction, view)[cheapest]
     return arm, chance
 
 
-def _policy_chances(transaction: Transaction, seen: PolicyView) -> list[float]:
+def _policy_chances(transaction: Transaction, view: PolicyView) -> list[float]:
     """(K,) Return the probability of each arm if the policy chooses, see `_policy_choice`."""
-    chances = transaction.policy.probabilities(seen)
+    chances = transaction.policy.probabilities(view)
     if not transaction.campaign.terms.skip:
-        chances[_cheapest_arm(transaction, seen)] += max(0.0, 1 - sum(chances))
+        chances[_cheapest_arm(transaction, view)] += max(0.0, 1 - sum(chances))
     return chances
 
 
-def _cheapest_arm(transaction: Transaction, seen: PolicyView) -> int:
+def _cheapest_arm(transaction: Transaction, view: PolicyView) -> int:
     """Return the allowed arm that may cost the least, as a part of what the dearest may."""
     arms = transaction.campaign.arms
 
     def share(arm: int) -> float:
-        pairs = zip(arms.cost_max[arm], arms.most, strict=True)
-        return max((units / most for units, most in pairs if most), default=0.0)
+        pairs = zip(arms.cost_max[arm], arms.maxima, strict=True)
+        return max((units / maximum for units, maximum in pairs if maximum), default=0.0)
 
-    return min(arms.there if seen.allowed is None else seen.allowed, key=share)
+    return min(arms.there if view.allowed is None else view.allowed, key=share)
 
 
 def explored_arms(
@@ -276,11 +276,11 @@ def explored_arms(
     balances, period = level.balances, level.period
     budget: Units = period.budget(balances) if period else [part.budget for part in balances]
     places = level.arms.there if allowed is None else allowed
-    most = {  # the largest share of the budget, over all resources
+    shares = {  # the largest share of the budget, over all resources
         arm: max(units / whole for units, whole in zip(need(arm), budget, strict=True) if whole)
         for arm in places
     }
-    return _chances(level.terms.explore, most)
+    return _chances(level.terms.explore, shares)
 
 
 def _check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
@@ -293,14 +293,16 @@ def _check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
         raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
 
 
-def _chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
+def _chances(share: float, costs: Mapping[int, float]) -> dict[int, float]:
     """Return the chance of each arm for a share of the money, from the most that each may cost.
 
     >>> _chances(0.1, {0: 1.0, 2: 4.0})
     {0: 0.05, 2: 0.0125}
     """
-    part, least = share / len(most), min(most.values())
-    return {arm: part if need <= least else part * least / need for arm, need in most.items()}
+    part, cheapest = share / len(costs), min(costs.values())
+    return {
+        arm: part if cost <= cheapest else part * cheapest / cost for arm, cost in costs.items()
+    }
 
 
 @kernel

@@ -44,45 +44,49 @@ def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:
         transaction.add("alerts_set", {"alerts": list(alerts)})
 
 
-def add_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
+def add_arm(
+    transaction: Transaction, name: str, cost_min: Units | None, cost_max: Units | None
+) -> None:
     """Add an arm, or take back a retired one with what was learnt of it."""
     transaction.refuse_ended()
     arms, terms = transaction.campaign.arms, transaction.campaign.terms
-    place = arms.names.index(name) if name in arms.names else len(arms.names)
-    if place == terms.n_arms:
+    arm = arms.names.index(name) if name in arms.names else len(arms.names)
+    if arm == terms.n_arms:
         raise invalid(
             "name",
             name,
             f"there is no place for another arm: the campaign was created with a capacity of "
-            f"{place} arms, and retired ones keep their places",
+            f"{arm} arms, and retired ones keep their places",
         )
-    body = _arm_body(transaction, place, name, least, most)
-    if place == len(arms.names) or arms.is_retired[place]:
+    body = _arm_body(transaction, arm, name, cost_min, cost_max)
+    if arm == len(arms.names) or arms.is_retired[arm]:
         transaction.add("arm_added", body)
-    elif body != _arm_body(transaction, place, name, None, None):
+    elif body != _arm_body(transaction, arm, name, None, None):
         raise invalid("name", name, "is an arm already; set_arm changes what it may cost")
 
 
 def retire_arm(transaction: Transaction, name: str) -> None:
     """Choose an arm no more; what is open is told as usual."""
-    arms, place = transaction.campaign.arms, _place_of(transaction, name)
-    if arms.is_retired[place]:
+    arms, arm = transaction.campaign.arms, _arm_number(transaction, name)
+    if arms.is_retired[arm]:
         return
     if len(arms.there) <= 1:
         raise invalid("name", name, "cannot be retired: no arm would be left")
-    transaction.add("arm_retired", _arm_body(transaction, place, name, None, None))
+    transaction.add("arm_retired", _arm_body(transaction, arm, name, None, None))
 
 
-def set_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
+def set_arm(
+    transaction: Transaction, name: str, cost_min: Units | None, cost_max: Units | None
+) -> None:
     """Move what an arm may cost, from now on."""
-    place = _place_of(transaction, name)
-    body = _arm_body(transaction, place, name, least, most)
-    if body != _arm_body(transaction, place, name, None, None):
+    arm = _arm_number(transaction, name)
+    body = _arm_body(transaction, arm, name, cost_min, cost_max)
+    if body != _arm_body(transaction, arm, name, None, None):
         transaction.add("arm_changed", body)
 
 
-def _place_of(transaction: Transaction, name: str) -> int:
-    """Return the place of an arm. Raise `InvalidInput` if no arm has this name."""
+def _arm_number(transaction: Transaction, name: str) -> int:
+    """Return the number of an arm. Raise `InvalidInput` if no arm has this name."""
     transaction.refuse_ended()
     names = transaction.campaign.arms.names
     if name not in names:
@@ -91,19 +95,19 @@ def _place_of(transaction: Transaction, name: str) -> int:
 
 
 def _arm_body(
-    transaction: Transaction, place: int, name: str, least: Units | None, most: Units | None
+    transaction: Transaction, arm: int, name: str, cost_min: Units | None, cost_max: Units | None
 ) -> dict[str, Any]:
-    """Return what an entry says of an arm.
+    """Return the body of an entry about an arm.
 
-    least, most   of what it may cost, in units; None: as before
+    cost_min, cost_max   of what it may cost, in units; None: as before
 
     Raise `InvalidInput` if these do not lie between floor and ceiling.
     """
     arms, terms = transaction.campaign.arms, transaction.campaign.terms
-    floor, ceiling = terms.floor[place], terms.ceiling[place]
-    is_new = place == len(arms.names)
-    low = least or (floor if is_new else arms.cost_min[place])
-    high = most or (ceiling if is_new else arms.cost_max[place])
+    floor, ceiling = terms.floor[arm], terms.ceiling[arm]
+    is_new = arm == len(arms.names)
+    low = cost_min or (floor if is_new else arms.cost_min[arm])
+    high = cost_max or (ceiling if is_new else arms.cost_max[arm])
     for resource, bottom, small, large, top in zip(
         terms.resources, floor, low, high, ceiling, strict=True
     ):
@@ -113,4 +117,4 @@ def _arm_body(
                 f"lie between the cost_min of arm {name!r} and its ceiling, "
                 f"{amounts.text(bottom)} and {amounts.text(top)}"
             )
-    return {"arm": place, "name": name, "cost_min": list(low), "cost_max": list(high)}
+    return {"arm": arm, "name": name, "cost_min": list(low), "cost_max": list(high)}

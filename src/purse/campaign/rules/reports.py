@@ -129,9 +129,9 @@ def _complete(
 
 
 def _cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
-    """Return what an entry says of a cost. Raise `InvalidInput` if it is too large to count."""
-    most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
-    over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
+    """Return the cost's fields in an entry. Raise `InvalidInput` if it is too large to count."""
+    holds = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
+    over = [max(0, cost - hold) for cost, hold in zip(costs, holds, strict=True)]
     for level in transaction.level.chain() if any(over) else ():
         what = "with it the overrun would exceed what can be counted,"
         check_counted("cost", what, level.balances, over, 4)

@@ -44,10 +44,10 @@ _PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users 
 class _Chooser(Protocol):
     """A policy that chooses."""
 
-    def choose(self, seen: PolicyView) -> tuple[int, float]:
+    def choose(self, view: PolicyView) -> tuple[int, float]:
         """Return an arm and its probability."""
 
-    def probabilities(self, seen: PolicyView) -> list[float]:
+    def probabilities(self, view: PolicyView) -> list[float]:
         """Return the probability of each arm."""
 
     def begin_period(self, rounds: int) -> None:
@@ -176,11 +176,11 @@ class Transaction:
 
 
 def check_counted(
-    field: str, what: str, balances: Sequence[Balance], units: Units, place: int
+    field: str, what: str, balances: Sequence[Balance], units: Units, counter: int
 ) -> None:
     """Raise `InvalidInput` if a counter (its place in a balance) would be too large."""
     for balance, more in zip(balances, units, strict=True):
-        if balance[place] + more > amounts.LARGEST:
+        if balance[counter] + more > amounts.LARGEST:
             raise InvalidInput(
                 f"{field}={amounts.text(more)}: {what} {amounts.LARGEST // amounts.UNIT:,}"
             )
@@ -228,8 +228,8 @@ def _causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[_Cause
         whole = [balance.budget for balance in balances]
         if period is not None:
             used, whole = period.spent(balances), period.budget(balances)
-        for resource, (part, most) in enumerate(zip(used, whole, strict=True)):
-            if most and 100 * part >= int(rule[:-1]) * most:
+        for resource, (part, budget) in enumerate(zip(used, whole, strict=True)):
+            if budget and 100 * part >= int(rule[:-1]) * budget:
                 yield _of_budget(level, rule, resource)
     elif rule == "overrun":
         if entry.body.get("over"):
@@ -254,10 +254,10 @@ def _misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Ite
     """
     lasts, (begun, ends) = level.lasts(), level.window
     resource = lasts.index(min(lasts))
-    asked = level.asked_in_period
-    if asked < _FEW or at < begun + (ends - begun) // 4 or lasts[resource] == math.inf:
+    asks = level.asked_in_period
+    if asks < _FEW or at < begun + (ends - begun) // 4 or lasts[resource] == math.inf:
         return
-    if abs(lasts[resource] - to_come) > _MISSED * (asked + to_come):
+    if abs(lasts[resource] - to_come) > _MISSED * (asks + to_come):
         more = {"resource": level.terms.resources[resource], "requests": to_come}
         yield f"forecast:{resource}", mark, {**more, "affords": int(lasts[resource])}
 
@@ -283,7 +283,7 @@ def _is_new(level: Level, cause: _Cause) -> bool:
 def _event_body(
     level: Level, rule: str, subject: str, mark: list[int], more: dict[str, Any], **besides: Any
 ) -> dict[str, Any]:
-    """Return what an event says: its rule, key and period, and the balances of this moment."""
+    """Return the body of an event: its rule, key and period, and the balances of this moment."""
     return {
         "rule": rule,
         "key": "/".join([subject, *map(str, mark)]),

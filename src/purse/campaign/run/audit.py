@@ -55,11 +55,11 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     after = by_name[name].level.seq
     expected = list[tuple[Level, str]]()
     journals = [
-        _lines(storage, place, stored, replays[stored.level.key].level.seq)
-        for place, stored in enumerate(tree)
+        _lines(storage, position, stored, replays[stored.level.key].level.seq)
+        for position, stored in enumerate(tree)
     ]
-    for turn, place, _, entry, digest in merge(*journals):
-        stored = tree[place]
+    for turn, position, _, entry, digest in merge(*journals):
+        stored = tree[position]
         replay = replays[stored.level.key]
         expected = replay.check_event(entry, expected)
         try:
@@ -87,8 +87,8 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     if not findings:
         _keep(storage, by_name)
     checked = sum(stored.level.seq for stored in tree)
-    seen = after, tuple(sorted(notes)), len(tree), checked
-    return Audit(own.seq, tuple(findings), own.head.digest, *seen)
+    scope = after, tuple(sorted(notes)), len(tree), checked
+    return Audit(own.seq, tuple(findings), own.head.digest, *scope)
 
 
 def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Replay:
@@ -102,7 +102,7 @@ def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repl
 
 
 def _lines(
-    storage: Storage, place: int, stored: LevelRows, after: int
+    storage: Storage, position: int, stored: LevelRows, after: int
 ) -> Iterator[tuple[int, int, int, Entry, str]]:
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
     the level stood alone), place of the level, number, entry and digest.
@@ -113,7 +113,7 @@ def _lines(
         if not page:
             return
         for entry, turn, digest in page:
-            yield turn or 0, place, entry.seq, entry, digest
+            yield turn or 0, position, entry.seq, entry, digest
         after = page[-1][0].seq
 
 
@@ -123,7 +123,7 @@ def _compare(replay: Replay, stored: LevelRows) -> None:
     for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
         setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
     rows = sorted(tuple(row) for row in stored.balances)
-    own = [("", "", place, 0, *balance) for place, balance in enumerate(level.balances)]
+    own = [("", "", resource, 0, *balance) for resource, balance in enumerate(level.balances)]
     pairs: list[tuple[str, Any, Any]] = [
         ("name", stored_level.name, level.terms.name),
         ("kind", stored_level.kind, level.kind),
@@ -163,7 +163,7 @@ def _keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
 
 
 def _facts(replay: Replay) -> list[Any]:
-    """Return what a level and its policy have come to."""
+    """Return the state of a level and its policy for a checkpoint."""
     level, policy = replay.level, replay.policy
     facts: list[Any] = [vars(level.head), level.balances]
     if isinstance(level, CampaignLevel) and policy is not None:
@@ -190,25 +190,25 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     if top not in checkpoints:
         return False
     mark, names, *_ = checkpoints[top][1]
-    same = {
-        name: (seq, rest)
-        for name, (seq, (their_mark, _, *rest)) in checkpoints.items()
+    complete = {
+        name: (seq, facts)
+        for name, (seq, (their_mark, _, *facts)) in checkpoints.items()
         if their_mark == mark
     }
-    if not set(names) <= set(same):
+    if not set(names) <= set(complete):
         return False
     policies: dict[str, Learner] = {}
-    for name, (_, rest) in same.items():
-        if len(rest) > 2:
+    for name, (_, facts) in complete.items():
+        if len(facts) > 2:
             level = replays[name].level
             assert isinstance(level, CampaignLevel)
             policy = policies[name] = Learner(level.terms)
-            seq, digest, body = rest[4]
+            seq, digest, body = facts[4]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it
-    for name, (seq, rest) in same.items():
+    for name, (seq, facts) in complete.items():
         replays[name].policy = policies.get(name)
-        _take_over(replays[name].level, seq, *rest[:4])
+        _take_over(replays[name].level, seq, *facts[:4])
     return True
 
 

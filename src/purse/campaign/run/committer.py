@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import sub
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from purse.base.fork_safety import reset_after_fork
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, UNFINISHED
@@ -30,6 +30,7 @@ from purse.errors import NotFound, PurseError, StorageUnavailable
 _MAX_BATCH = 256  # operations that share a transaction
 _LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself: a signal may stop its waker
 _STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -64,8 +65,12 @@ class Committer:
         self._lock = threading.Lock()  # held for a moment, by `with`: no signal can come between
         self._leader: Operation | None = None  # whose thread works for all
 
-    def do(self, operation: Operation) -> Any:
-        """Do an operation; return its answer once that is durable, or raise its error."""
+    def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
+        """Decide in the next transaction; return the answer once it is durable, or raise its error.
+
+        wants   fields of an `Operation`
+        """
+        operation = Operation(decide, **wants)
         try:
             self._queue.append(operation)
             while not operation.done:
@@ -87,7 +92,7 @@ class Committer:
             raise
         if operation.error is not None:
             raise operation.error
-        return operation.answer
+        return cast(T, operation.answer)
 
     def _lead(self, operation: Operation) -> None:
         """Work until the operation is done, with all that wait; then the next thread leads."""
@@ -252,7 +257,7 @@ def _learn_added(policy: Learner, transaction: Transaction) -> None:
 def writes_of(
     transaction: Transaction, stored: Sequence[StoredLevel], checkpoints: Sequence[Any] = ()
 ) -> Writes:
-    """Return what a transaction has decided, to be written."""
+    """Return the rows that a transaction writes."""
     own = transaction.level
     levels = own.chain()[::-1]
     keys = {level.terms.id: row.key for level, row in zip(levels, stored, strict=True)}

@@ -68,32 +68,32 @@ class Learner:
         ).hexdigest()
         self._steps = make_steps(self.module, self._game)
 
-    def choose(self, seen: PolicyView) -> tuple[int, float]:
+    def choose(self, view: PolicyView) -> tuple[int, float]:
         """Return an arm, and the probability that it was drawn with."""
-        space, masked = self._game.workspace, self._see(seen)
+        space, masked = self._game.workspace, self._see(view)
         if self.terms.initial_rounds:
             space.owed[:] = 0
-            space.owed[list(seen.owed)] = 1
-        self._steps.ask(seen.t, masked)
+            space.owed[list(view.owed)] = 1
+        self._steps.ask(view.t, masked)
         return int(space.arms[0]), float(space.probs[0])
 
-    def _see(self, seen: PolicyView) -> bool:
+    def _see(self, view: PolicyView) -> bool:
         """Write what the policy sees; return whether arms are masked."""
         space = self._game.workspace
-        space.left_units[:] = seen.left
-        if seen.rounds_left is not None:
-            self._game.horizon[0] = seen.t - 1 + seen.rounds_left
+        space.left_units[:] = view.left
+        if view.rounds_left is not None:
+            self._game.horizon[0] = view.t - 1 + view.rounds_left
         if self.terms.pending:
-            space.pending[:] = seen.pending
-        if self.terms.masks and seen.masks != self._masks:
-            masks.write(seen.masks, self._masks, space.masks, space.seen)
-            self._masks = seen.masks
+            space.pending[:] = view.pending
+        if self.terms.masks and view.masks != self._masks:
+            masks.write(view.masks, self._masks, space.masks, space.seen)
+            self._masks = view.masks
         if self.sees_contexts:
-            self._see_context(seen.context)
-        if seen.allowed is None:
+            self._see_context(view.context)
+        if view.allowed is None:
             return False
         space.allowed[:] = False
-        space.allowed[list(seen.allowed)] = True
+        space.allowed[list(view.allowed)] = True
         return True
 
     def _see_context(self, numbers: Sequence[float] | None) -> None:
@@ -107,17 +107,17 @@ class Learner:
         exact = np.array(numbers, np.float32).astype(np.float64)
         rows[...] = as_seen(features, exact.reshape(len(rows), features.n_columns))
 
-    def probabilities(self, seen: PolicyView) -> list[float]:
+    def probabilities(self, view: PolicyView) -> list[float]:
         """Return the probability of each arm."""
         out: Floats = np.zeros(self.terms.n_arms)
-        if any(seen.allowed is None or arm in seen.allowed for arm in seen.owed):
-            arm, _ = self.choose(seen)
+        if any(view.allowed is None or arm in view.allowed for arm in view.owed):
+            arm, _ = self.choose(view)
             if arm >= 0:
                 out[arm] = 1.0
         elif self._steps.look is None:
             raise InvalidInput(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            self._steps.look(seen.t, self._see(seen), out)
+            self._steps.look(view.t, self._see(view), out)
         return out.tolist()
 
     def begin_period(self, rounds: int) -> None:
@@ -129,7 +129,7 @@ class Learner:
         """Expect a whole journal: say about how long that takes if there is no compiler."""
         self._steps.expect_many()
 
-    def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
+    def learn(self, reports: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports and the begins of periods among the entries up to `seq`, each with
         the number of its entry; those seen before are left out. `digest` is that of the journal up
         to `seq`.
@@ -141,7 +141,7 @@ class Learner:
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
         pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
         bounds = self.terms.reward_range
-        for number, body in told:
+        for number, body in reports:
             if number <= self.seq:
                 continue
             if "from" not in body:  # of a period
@@ -153,8 +153,8 @@ class Learner:
             arm, reward = body["arm"], body["reward"]
             if bounds is not None:
                 reward = _scaled(reward, *bounds)
-            seen = map(min, map(max, body["costs"], low[arm]), high[arm])
-            pack(words, 0, arm, body["p"], *zeros, reward, *seen)
+            costs = map(min, map(max, body["costs"], low[arm]), high[arm])
+            pack(words, 0, arm, body["p"], *zeros, reward, *costs)
             if self.sees_contexts:
                 self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
@@ -222,10 +222,10 @@ def _catch_up(learner: Learner, storage: Storage) -> bool:
         learner.learn(parsed(rows), rows[-1][0], rows[-1][1])
 
 
-def parsed(told: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
+def parsed(reports: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
     """Read the bodies of reports, all at once, which takes a third of the time."""
-    bodies = orjson.loads(f"[{','.join(row[2] for row in told)}]")
-    return [(row[0], body) for row, body in zip(told, bodies, strict=True)]
+    bodies = orjson.loads(f"[{','.join(row[2] for row in reports)}]")
+    return [(row[0], body) for row, body in zip(reports, bodies, strict=True)]
 
 
 def _scaled(reward: float, low: float, high: float) -> float:
@@ -239,11 +239,11 @@ def _scaled(reward: float, low: float, high: float) -> float:
 
 def _in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
     """Return a state whose arrays lie in one block, and the block: it is copied in one go."""
-    places = np.cumsum([0, *(-(-array.nbytes // _WORD) * _WORD for array in state)])
-    whole = np.zeros(places[-1], np.uint8)
+    offsets = np.cumsum([0, *(-(-array.nbytes // _WORD) * _WORD for array in state)])
+    whole = np.zeros(offsets[-1], np.uint8)
     parts = [
-        whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape)
-        for place, array in zip(places, state, strict=False)
+        whole[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)
+        for offset, array in zip(offsets, state, strict=False)
     ]
     for part, array in zip(parts, state, strict=True):
         part[...] = array

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, cast
 
 import orjson
 
-from purse.base.cached import cached_property
-from purse.campaign.api.account_results import LevelStatus
-from purse.campaign.api.kinds import checked_name, number_of
-from purse.campaign.api.results import Audit, CampaignTicket, Receipt
+from purse.base.fork_safety import cached_property
+from purse.campaign.api.kinds import checked_name
+from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.ledger.campaign_level import CampaignLevel
@@ -26,16 +25,9 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
-from purse.campaign.rules import operators, reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
-from purse.campaign.run.committer import (
-    Committer,
-    Operation,
-    level_chain,
-    recreated_error,
-    writes_of,
-)
+from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
 from purse.campaign.run.restore import read_journal, restore
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
@@ -59,7 +51,6 @@ from purse.errors import (
 _PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
 _DEEPEST = 2  # accounts above a campaign
 _TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
-T = TypeVar("T")
 
 
 class LocalLevel:
@@ -68,11 +59,8 @@ class LocalLevel:
     def __init__(self, terms: Any, storage: Storage) -> None:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
         self.committer = Committer(terms, _terms_above(storage, terms.account), storage)
+        self.do = self.committer.do
         self._terms_below: dict[str, Any] = {}  # by id
-
-    def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
-        """Have something decided in the next transaction; return its answer once it is durable."""
-        return cast(T, self.committer.do(Operation(decide, **wants)))
 
     def look(self) -> tuple[Level, LevelGlance, int]:
         """Return the level as of now, the same as it is stored, and the time in ms."""
@@ -121,32 +109,14 @@ class LocalLevel:
             return None
         return read_context(self.terms, context)
 
-    def report(self, rule: str, ticket: CampaignTicket | int, **given: Any) -> Receipt:
-        """Read a report on a ticket, and have it taken by a rule of `reports`."""
-        values: dict[str, Any] = {}
-        if "reason" in given:
-            values["reason"] = reports.read_reason(given["reason"])
-        number = number_of(ticket, self.name)
-        if "cost" in given:
-            values["costs"] = reports.read_costs(self.terms, given["cost"], zero=rule != "tell")
-        if "reward" in given:
-            values["reward"] = reports.read_reward(self.terms, given["reward"])
-        take: Callable[..., Receipt] = getattr(reports, rule)
-        return self.do(lambda change: take(change, number, **values), tickets=(number,))
-
-    def operate(self, rule: str, *values: Any, **wants: Any) -> None:
-        """Have a rule of `operators` carried out."""
-        act: Callable[..., None] = getattr(operators, rule)
-        self.do(lambda change: act(change, *values), **wants)
-
-    def change_arm(self, rule: str, name: str, *bounds: Any) -> None:
+    def change_arm(self, rule: Callable[..., None], name: str, *bounds: Any) -> None:
         """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
         (name,) = names("name", [name])
         units = [
-            None if given is None else self.terms.amounts(field, given)
-            for field, given in zip(("cost_min", "cost_max"), bounds, strict=False)
+            None if amount is None else self.terms.amounts(field, amount)
+            for field, amount in zip(("cost_min", "cost_max"), bounds, strict=False)
         ]
-        self.operate(rule, name, *units)
+        self.do(lambda change: rule(change, name, *units))
 
     def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
@@ -191,13 +161,13 @@ class LocalLevel:
             assert level is not None
             level.above = account
             Transaction(level, now).renew()
-            children, its = list[LevelStatus](), list[Units]()
+            children, maxima = list[LevelStatus](), list[Units]()
             if not isinstance(level, CampaignLevel):
-                children, its = self.below(level, now)
+                children, maxima = self.below(level, now)
             elif (stop_reason(level, now) or horizon_reason(level) or ("",))[0] != ENDED:
-                its = costs_of(level)
-            costs += its
-            state, why = state_of(level, now, its)
+                maxima = costs_of(level)
+            costs += maxima
+            state, why = state_of(level, now, maxima)
             purses = balances(self.terms.resources, level.balances)
             facts = state, purses, tuple(children), why, period(level)
             rows.append(LevelStatus(stored.name, level.kind, *facts))
@@ -269,17 +239,17 @@ def connect_storage(storage: Any, token: str | None, *, create: bool = False) ->
 
 
 def create_level(
-    kind: str, given: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+    kind: str, values: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
 ) -> LocalLevel:
     """Return a new level with the terms that are given, or the one that has them already."""
     above: list[AccountTerms] = []
-    if given["account"] is not None:
+    if values["account"] is not None:
         storage = connect_storage(storage, token)
-        above = _terms_above(storage, checked_name("account", given["account"]))
-        timed = given["every"] or given.get("until") is not None
+        above = _terms_above(storage, checked_name("account", values["account"]))
+        timed = values["every"] or values.get("until") is not None
         inherited = ("resources", "time_zone") if timed else ("resources",)
-        given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
-    terms = _TERMS[kind].of(given)
+        values |= {name: getattr(above[-1], name) for name in inherited if values[name] is None}
+    terms = _TERMS[kind].of(values)
     if isinstance(terms, Terms):
         terms.check_state()
     _check_text(terms)

@@ -11,8 +11,14 @@ from typing import Any
 import orjson
 
 from purse.base.amounts import LARGEST
-from purse.campaign.api.alert_rules import OF_ACCOUNTS, WORDS, read_alerts
-from purse.campaign.api.states import ENDED, PAUSED, RUNNING
+from purse.campaign.api.states import (
+    ACCOUNT_ALERT_WORDS,
+    ALERT_WORDS,
+    ENDED,
+    PAUSED,
+    RUNNING,
+    read_alerts,
+)
 from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
@@ -134,8 +140,10 @@ class Replay:
         if "next" in entry.body:
             version, now = entry.body.get("tz", ""), data_version(self.level.terms.time_zone)
             if version != now:
-                told = ("next", "tz", "ahead")
-                transaction.known_end = {key: entry.body[key] for key in told if key in entry.body}
+                fields = ("next", "tz", "ahead")
+                transaction.known_end = {
+                    key: entry.body[key] for key in fields if key in entry.body
+                }
                 self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
         for above in self.level.chain():
             if entry.kind not in ("renewed", "clock", "created") and above.due(entry.at):
@@ -182,7 +190,9 @@ class Replay:
             case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":
-                words = WORDS if isinstance(self.level, CampaignLevel) else OF_ACCOUNTS
+                words = (
+                    ALERT_WORDS if isinstance(self.level, CampaignLevel) else ACCOUNT_ALERT_WORDS
+                )
                 operators.set_alerts(transaction, read_alerts(body["alerts"], words))
             case "arm_added":
                 operators.add_arm(transaction, body["name"], body["cost_min"], body["cost_max"])

@@ -128,7 +128,7 @@ def _check_contexts(policy: Learner, entry: Entry) -> None:
 
 
 def _joined(storage: Storage, terms: Any, above: Level, stored: list[StoredLevel]) -> Writes:
-    """Return what is written when a restored campaign joins the levels above it.
+    """Return the writes that book a restored campaign on the levels above it.
 
     Raise `BudgetExhausted` if it has spent or held more than one of them has left.
     """

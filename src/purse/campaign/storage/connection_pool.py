@@ -36,11 +36,11 @@ class ConnectionPool(Generic[C]):
     """
 
     def __init__(
-        self, connect: Callable[[], C], close: Callable[[C], None], most: int, timeout: float
+        self, connect: Callable[[], C], close: Callable[[C], None], limit: int, timeout: float
     ) -> None:
         # weak, so that an owner that is let go of closes its connections at once
         self._connect_method, self._close_method = WeakMethod(connect), WeakMethod(close)
-        self._most, self._timeout = most, timeout
+        self._most, self._timeout = limit, timeout
         self.renew()
 
     def _connect(self) -> C:

@@ -103,9 +103,9 @@ class _Guard:
     def __init__(self, path: str) -> None:
         self.users = 0
         self._files: list[tuple[int, tuple[int, int]]] = []
-        for name, place in ((path, _IN_USE), (f"{path}-shm", _SHARED_IN_USE)):
+        for name, bytes_in_use in ((path, _IN_USE), (f"{path}-shm", _SHARED_IN_USE)):
             with suppress(OSError):  # without it, things are as SQLite leaves them
-                self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), place))
+                self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), bytes_in_use))
         self.set(lock=True)
 
     def close(self) -> None:

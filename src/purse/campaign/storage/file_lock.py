@@ -21,15 +21,7 @@ from typing import Any
 from purse.errors import StorageUnavailable
 
 if sys.platform == "linux":
-    from fcntl import (
-        F_OFD_GETLK,
-        F_OFD_SETLK,
-        F_OFD_SETLKW,
-        F_RDLCK,
-        F_UNLCK,
-        F_WRLCK,
-        fcntl,
-    )
+    from fcntl import F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_RDLCK, F_UNLCK, F_WRLCK, fcntl
 
 _LOCK = struct.Struct("hhqqi4x")  # kind, whence, first byte, number of bytes, process
 _COUNTER = struct.Struct("<q")  # the next number, at the beginning of the file
@@ -153,8 +145,8 @@ def _draw(file: int, command: int) -> Any:
     number = max(0, _COUNTER.unpack(drawn)[0]) if len(drawn) == _COUNTER.size else 0
     while not _set_lock(file, F_OFD_SETLK, F_WRLCK, _FIRST + number, 1):
         # the counter is wrong, as the file was cut: begin behind those that wait already
-        asked = _LOCK.pack(F_WRLCK, os.SEEK_SET, _FIRST + number, 1, 0)
-        kind, _, start, length, _ = _LOCK.unpack(fcntl(file, F_OFD_GETLK, asked))
+        query = _LOCK.pack(F_WRLCK, os.SEEK_SET, _FIRST + number, 1, 0)
+        kind, _, start, length, _ = _LOCK.unpack(fcntl(file, F_OFD_GETLK, query))
         number = start + length - _FIRST if kind != F_UNLCK else number
     with suppress(OSError):  # a full disk: the next one finds the byte locked, and goes on from it
         os.pwrite(file, _COUNTER.pack(number + 1), 0)
@@ -245,4 +237,4 @@ def _writers_only(mode: int) -> int:
     >>> oct(_writers_only(0o644)), oct(writers_only(0o664))
     ('0o600', '0o660')
     """
-    return sum(0o6 << place for place in (6, 3, 0) if (mode >> place) & 0o6 == 0o6)
+    return sum(0o6 << shift for shift in (6, 3, 0) if (mode >> shift) & 0o6 == 0o6)

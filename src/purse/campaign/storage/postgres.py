@@ -99,7 +99,7 @@ class _PostgresSession:
 
     def read(self, statements: Sequence[Statement]) -> list[Rows]:
         """Return the rows of each."""
-        asked = _monotonic()
+        start = _monotonic()
         with self._db.pipeline():
             if self._begin:
                 self._db.execute(self._begin)
@@ -107,7 +107,7 @@ class _PostgresSession:
             cursors = [self._do(*statement) for statement in statements]
             state = self._db.execute(_STATE)  # behind the locks: the time is that of this moment
         self._begin = b""
-        self._check(asked, *state.fetchall()[0])
+        self._check(start, *state.fetchall()[0])
         return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     def write(self, statements: Sequence[Statement]) -> None:
@@ -144,8 +144,8 @@ class _Postgres(Database):
         self._where = f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
         self._ahead = 0  # microseconds: the server's clock of ours; wrong until it has answered
         self._writers, self._readers = (
-            ConnectionPool(self._connected, self._close, most, _LOCK_TIMEOUT_S)
-            for most in (_MOST_WRITERS, _MOST_READERS)
+            ConnectionPool(self._connected, self._close, limit, _LOCK_TIMEOUT_S)
+            for limit in (_MOST_WRITERS, _MOST_READERS)
         )
         reset_after_fork(self)
 
@@ -153,10 +153,10 @@ class _Postgres(Database):
         """Make the tables unless they are there, and refuse those of another version."""
 
         def look(db: psycopg.Connection[Any]) -> None:
-            asked = _monotonic()
+            start = _monotonic()
             if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
                 _make_tables(db)
-            self._check(asked, *db.execute(_STATE).fetchall()[0])
+            self._check(start, *db.execute(_STATE).fetchall()[0])
 
         def use() -> None:
             with self._translated(), self._readers.use(look):
@@ -174,18 +174,18 @@ class _Postgres(Database):
             left_behind.extend(pool.idle)
             pool.renew()
 
-    def _check(self, asked: int, now: int, version: int) -> None:
+    def _check(self, start: int, now: int, version: int) -> None:
         """Take over the server's time, and refuse tables of another version.
 
-        asked   when the server was asked, on our clock
+        start   when the server was asked, on our clock
 
         The time is that of some moment until now. Counted from now it is behind by what the answer
         took, and under load that is long. So what an earlier, quicker answer said stays, as long as
         it may be so. It is never ahead, so that what is done later is not older.
         """
-        least, most = now - _monotonic(), now - asked
-        if not least <= self._ahead <= most:
-            self._ahead = least
+        low, high = now - _monotonic(), now - start
+        if not low <= self._ahead <= high:
+            self._ahead = low
         if version != schema.VERSION:
             schema.check_version(version, self._where)
 
@@ -291,7 +291,7 @@ class _Postgres(Database):
             self.close()
 
 
-_known: WeakValueDictionary[Any, _Postgres] = WeakValueDictionary()  # those of this process
+_databases: WeakValueDictionary[Any, _Postgres] = WeakValueDictionary()  # those of this process
 
 
 def shared(address: str) -> _Postgres:
@@ -300,7 +300,7 @@ def shared(address: str) -> _Postgres:
     """
     variables = sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
     key = (address, *variables)
-    database = _known.get(key) or _known.setdefault(key, _Postgres(address))
+    database = _databases.get(key) or _databases.setdefault(key, _Postgres(address))
     database.prepare()
     return database
 
@@ -324,7 +324,7 @@ def _first(error: BaseException, outer: BaseException | None) -> BaseException:
 
 
 def _one_line(error: psycopg.Error) -> str:
-    """Return what an error says."""
+    """Return the text of an error on one line."""
     return " ".join(str(error).split())
 
 

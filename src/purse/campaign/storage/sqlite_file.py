@@ -264,7 +264,7 @@ class SqliteFile(ABC):
             return -1
 
     def danger(self) -> str | None:
-        """Return what is wrong with the file, for people."""
+        """Return the danger to the file, for people; None if there is none."""
         return danger(self.path)
 
     def close(self) -> None:

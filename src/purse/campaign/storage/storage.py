@@ -73,16 +73,18 @@ class Storage:
                 above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
                 self._chains.pop(name, None)
                 add = (name, kind, above[-1].key if above else None)
-                new, taken = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
+                new, existing = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
                 if not new:
-                    self._refuse_known(taken)
+                    self._refuse_known(existing)
                 key = new[0][0]
                 for (table,) in session.read([(sql.LEFT_OVER, (key,) * 4)])[0]:
                     raise PurseError(
                         f"{kind} {name!r} would get the rows of a level that was deleted by hand: "
                         f"delete them, too, those of purse_{table} WHERE level = {key} first"
                     )
-                session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
+                session.read(
+                    [(sql.ADD_BALANCE, [(key, resource) for resource in range(n_resources)])]
+                )
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
                 def load(ticket: int) -> list[Entry]:
@@ -108,11 +110,6 @@ class Storage:
 
         `decide` may be called again after a lost connection, and must find out what was done.
         """
-        self.db.retried(lambda: self._change(name, wants, decide))
-
-    def _change(
-        self, name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
-    ) -> None:
         since = wants.told_after
         reads: list[Statement] = []
         if wants.requests:
@@ -123,18 +120,22 @@ class Storage:
             reads.append((sql.DUE, (name, name, wants.due)))
         if since is not None:
             reads.append((sql.SINCE, (name, since, since)))
-        with self.db.writing() as session:
-            levels, rows = self._chained(session, name, None, self._lock, reads)
-            answers = _read_entries(next(rows)) if wants.requests else []
-            about = _read_entries(next(rows)) if wants.tickets else []
-            due = _read_entries(next(rows)) if wants.due is not None else []
-            digest, told = _up_to(since, next(rows)) if since is not None else (None, [])
-            if repeats := [number for answer in answers for number in _ticket_range(answer)]:
-                more = session.read([self._among(self._about, name, repeats)])  # one more trip
-                about += _read_entries(more[0])
-            writes = decide(LockedLevels(levels, answers, about, due, digest, told))
-            if writes is not None:
-                session.write(writes.statements())
+
+        def attempt() -> None:
+            with self.db.writing() as session:
+                levels, rows = self._chained(session, name, None, self._lock, reads)
+                answers = _read_entries(next(rows)) if wants.requests else []
+                about = _read_entries(next(rows)) if wants.tickets else []
+                due = _read_entries(next(rows)) if wants.due is not None else []
+                digest, reports = _up_to(since, next(rows)) if since is not None else (None, [])
+                if repeats := [number for answer in answers for number in _ticket_range(answer)]:
+                    more = session.read([self._among(self._about, name, repeats)])  # one more trip
+                    about += _read_entries(more[0])
+                writes = decide(LockedLevels(levels, answers, about, due, digest, reports))
+                if writes is not None:
+                    session.write(writes.statements())
+
+        self.db.retried(attempt)
 
     def _among(self, query: dict[bool, str], name: str, values: Sequence[Any]) -> Statement:
         if len(values) == 1:
@@ -187,7 +188,7 @@ class Storage:
         raise _missing(kind, name)
 
     def _reading(self, work: Callable[[Session], T]) -> T:
-        """Return what is read at one moment; twice if the connection was lost meanwhile."""
+        """Read at one moment; retry once after a lost connection."""
 
         def once() -> T:
             with self.db.reading() as session:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 
 # masks: the arms as the bits of a hexadecimal number, and how many asks had them
 MaskRows = Sequence[Sequence[Any]]
@@ -40,14 +40,14 @@ class Arms:
         self.cost_max: list[Sequence[int]] = list(terms.cost_max)
         self.is_retired = [False] * len(terms.arms)
         for arm, name, is_retired, cost_min, cost_max in changed:
-            place = slice(arm, arm + 1)  # a new arm has the next place
-            self.names[place], self.is_retired[place] = [name], [is_retired]
-            self.cost_min[place], self.cost_max[place] = [cost_min], [cost_max]
-        self.there = [place for place, retired in enumerate(self.is_retired) if not retired]
+            index = slice(arm, arm + 1)  # a new arm has the next place
+            self.names[index], self.is_retired[index] = [name], [is_retired]
+            self.cost_min[index], self.cost_max[index] = [cost_min], [cost_max]
+        self.there = [index for index, retired in enumerate(self.is_retired) if not retired]
         self.all_there = len(self.there) == terms.n_arms  # every place has an arm
         self.named = len(terms.arms)  # in the terms
 
     @cached_property
-    def most(self) -> list[int]:
+    def maxima(self) -> list[int]:
         """(d,) The most that any arm may cost, of each resource."""
         return [max(column) for column in zip(*self.cost_max, strict=True)]

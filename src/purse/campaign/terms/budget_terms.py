@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 from purse.base import amounts
 from purse.campaign.api import defaults
-from purse.campaign.api.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.api.kinds import checked_name
+from purse.campaign.api.states import ACCOUNT_ALERT_WORDS, read_alerts
 from purse.campaign.terms.calendar import Calendar, data_version, read_periods
 from purse.campaign.terms.readers import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
@@ -118,16 +118,16 @@ class AccountTerms(BudgetTerms):
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> AccountTerms:
+    def of(cls, values: Mapping[str, Any]) -> AccountTerms:
         """Return checked terms from the arguments of `Account.create`, in the user's unit."""
-        stuff = read_resources(given["resources"])
-        budget = by_name("budget", given["budget"], stuff, "resource")
+        stuff = read_resources(values["resources"])
+        budget = by_name("budget", values["budget"], stuff, "resource")
         return cls(
-            checked_name("name", given["name"]),
+            checked_name("name", values["name"]),
             stuff,
             tuple(amounts.budget_array(budget, len(stuff)).tolist()),
-            given.get("id") or secrets.token_hex(8),
-            checked_name("account", given["account"]) if given["account"] else "",
-            **read_periods(given["every"], given["time_zone"], given["carry"]),
-            alerts=read_alerts(given["alerts"], OF_ACCOUNTS),
+            values.get("id") or secrets.token_hex(8),
+            checked_name("account", values["account"]) if values["account"] else "",
+            **read_periods(values["every"], values["time_zone"], values["carry"]),
+            alerts=read_alerts(values["alerts"], ACCOUNT_ALERT_WORDS),
         )

@@ -35,14 +35,14 @@ def milliseconds(field: str, seconds: float | None) -> int | None:
     return max(1, round(validation.number(field, seconds, above=0, high=_MOST_SECONDS) * 1000))
 
 
-def read_horizon(given: Mapping[str, Any]) -> Any:
+def read_horizon(values: Mapping[str, Any]) -> Any:
     """Return the horizon of a campaign, which is not checked if it is a number.
 
     Raise `InvalidInput` if a forecast has no end.
     """
-    horizon, has_end = given["horizon"], bool(given["every"]) or given["until"] is not None
+    horizon, has_end = (values["horizon"], bool(values["every"]) or values["until"] is not None)
     if isinstance(horizon, str) and horizon == defaults.HORIZON:
-        policy = given["policy"]
+        policy = values["policy"]
         fits = has_end and isinstance(policy, str) and plans_by_forecast(find_policy(policy)[0])
         return TRAFFIC if fits else None
     if isinstance(horizon, str) and horizon == TRAFFIC and not has_end:
@@ -68,7 +68,7 @@ def read_range(reward_range: Any) -> tuple[float, float] | None:
 def read_missing(
     missing: Any, within: float | None, bounds: tuple[float, float] | None
 ) -> float | None:
-    """Return what a reward counts as that does not come in time; None if it may come at any time.
+    """Return the reward that stands in for a late one; None if a reward may come at any time.
 
     within   seconds to wait for it
     """
@@ -117,11 +117,11 @@ def read_bound(
     return None if bound == declared else bound
 
 
-def names(field: str, values: Any, most: int = MOST_GIVEN) -> tuple[str, ...]:
-    """Return different names, at least one and no more than `most`."""
+def names(field: str, values: Any, limit: int = MOST_GIVEN) -> tuple[str, ...]:
+    """Return different names, at least one and no more than `limit`."""
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise invalid(field, values, "must be a list of names")
-    check_number(field, values, most)
+    check_number(field, values, limit)
     for value in values:
         if (
             not isinstance(value, str)
@@ -137,14 +137,14 @@ def names(field: str, values: Any, most: int = MOST_GIVEN) -> tuple[str, ...]:
 
 def read_resources(resources: Any) -> tuple[str, ...]:
     """Return the names of what is spent; None stands for one without a name of its own."""
-    given = defaults.RESOURCES if resources is None else resources
-    return names("resources", given, _MOST_RESOURCES)
+    resource_names = defaults.RESOURCES if resources is None else resources
+    return names("resources", resource_names, _MOST_RESOURCES)
 
 
-def check_number(field: str, values: Any, most: int = MOST_GIVEN) -> None:
+def check_number(field: str, values: Any, limit: int = MOST_GIVEN) -> None:
     """Refuse very many values at once: to read 100,000 takes a second."""
-    if len(values) > most:
-        raise invalid(field, f"{len(values):,} entries", f"must have at most {most:,}")
+    if len(values) > limit:
+        raise invalid(field, f"{len(values):,} entries", f"must have at most {limit:,}")
 
 
 def by_name(field: str, value: Any, names: Sequence[str], kind: str) -> Any:
@@ -162,7 +162,7 @@ def by_name(field: str, value: Any, names: Sequence[str], kind: str) -> Any:
 
 
 def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
-    """Return what is given per arm, and per resource within an arm, in order."""
+    """Return values per arm, and per resource within an arm, as lists in order."""
     rows = by_name(field, value, arms, "arm")
     return (
         [by_name(field, row, resources, "resource") for row in rows]

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.json import compact
 from purse.campaign.api import defaults
-from purse.campaign.api.alert_rules import read_alerts
 from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.kinds import checked_name
 from purse.campaign.api.results import write_time
+from purse.campaign.api.states import read_alerts
 from purse.campaign.terms.arms import Arms
 from purse.campaign.terms.budget_terms import ID, BudgetTerms
 from purse.campaign.terms.calendar import (
@@ -105,41 +105,44 @@ class Terms(BudgetTerms):
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Terms:
+    def of(cls, values: Mapping[str, Any]) -> Terms:
         """Return checked terms from the arguments of `Campaign.create`, in the user's unit."""
-        given = {**given, "horizon": read_horizon(given)}
-        name = checked_name("name", given["name"])
-        stuff = read_resources(given["resources"])
-        armed, problem = _read_problem(given, stuff)
-        most = _table(problem.cost_max)
-        bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
-        declared = Features.of(given["features"], n_arms=places or len(armed), map=given["map"])
-        skip = read_skip(given["skip"], given["horizon"])
-        times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in _TIMES}
+        values = {**values, "horizon": read_horizon(values)}
+        name = checked_name("name", values["name"])
+        stuff = read_resources(values["resources"])
+        armed, problem = _read_problem(values, stuff)
+        maxima = _table(problem.cost_max)
+        bounds, places = (
+            read_range(values["reward_range"]),
+            read_capacity(values["capacity"], armed),
+        )
+        declared = Features.of(values["features"], n_arms=places or len(armed), map=values["map"])
+        skip = read_skip(values["skip"], values["horizon"])
+        times: dict[str, Any] = {field: milliseconds(field, values[field]) for field in _TIMES}
         terms = cls(
             name=name,
             arms=armed,
             resources=stuff,
             budget=tuple(problem.budget.tolist()),
             cost_min=_table(problem.cost_min),
-            cost_max=most,
+            cost_max=maxima,
             horizon=TRAFFIC if problem.forecast else problem.horizon,
-            policy=read_policy(given["policy"], declared, armed, skips=skip),
-            seed=given["seed"],
+            policy=read_policy(values["policy"], declared, armed, skips=skip),
+            seed=values["seed"],
             initial_rounds=0,
-            id=given.get("id") or secrets.token_hex(8),
-            missing_reward=read_missing(given["missing_reward"], given["reward_within"], bounds),
+            id=values.get("id") or secrets.token_hex(8),
+            missing_reward=read_missing(values["missing_reward"], values["reward_within"], bounds),
             reward_range=bounds,
-            explore=read_explore(given["explore"]),
+            explore=read_explore(values["explore"]),
             capacity=places,
             skip=skip,
-            cost_ceiling=read_bound("cost_ceiling", given["cost_ceiling"], most, armed, stuff),
+            cost_ceiling=read_bound("cost_ceiling", values["cost_ceiling"], maxima, armed, stuff),
             features=declared.as_dict() or None,
             map=declared.map,
-            account=checked_name("account", given["account"]) if given["account"] else "",
-            alerts=read_alerts(given["alerts"]),
+            account=checked_name("account", values["account"]) if values["account"] else "",
+            alerts=read_alerts(values["alerts"]),
             **times,
-            **read_periods(given["every"], given["time_zone"], given["carry"], given["until"]),
+            **read_periods(values["every"], values["time_zone"], values["carry"], values["until"]),
         )
         return terms.with_policy()
 
@@ -209,10 +212,10 @@ class Terms(BudgetTerms):
 
     def check_bounds(self) -> None:
         """Refuse a ceiling below the most that an arm may cost."""
-        for name, most, ceiling in zip(
+        for name, maxima, ceiling in zip(
             self.arms, self.cost_max, self.cost_ceiling or self.cost_max, strict=True
         ):
-            if any(high < units for units, high in zip(most, ceiling, strict=True)):
+            if any(high < units for units, high in zip(maxima, ceiling, strict=True)):
                 raise invalid(
                     "cost_ceiling",
                     texts([ceiling])[0],
@@ -250,8 +253,8 @@ class Terms(BudgetTerms):
 
     def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
         """(K, d) Bounds of all places, from those of the arms named in the terms."""
-        rest = tuple(extreme(column) for column in zip(*bounds, strict=True))
-        return (*bounds, *[rest] * (self.n_arms - len(bounds)))
+        bound = tuple(extreme(column) for column in zip(*bounds, strict=True))
+        return (*bounds, *[bound] * (self.n_arms - len(bounds)))
 
     @cached_property
     def problem(self) -> Problem:
@@ -269,7 +272,7 @@ class Terms(BudgetTerms):
         )
 
     def in_users_unit(self) -> dict[str, Any]:
-        """Return what defines the problem, with amounts as decimal text, which loses nothing."""
+        """Return budget and bounds of costs as decimal text, which loses nothing."""
         return {
             "budget": [amounts.text(units) for units in self.budget],
             "cost_min": texts(self.cost_min),
@@ -350,30 +353,32 @@ def _read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], ND
         )
     armed = names("arms", list(arms))
     rows = in_order("arms", arms, armed, resources)
-    most = amounts.cost_array("arms", rows, len(armed), len(resources))
-    if most.min() < 0:
-        raise invalid("arms", amounts.text(most.min()), "must not be negative")
-    return armed, most
+    maxima = amounts.cost_array("arms", rows, len(armed), len(resources))
+    if maxima.min() < 0:
+        raise invalid("arms", amounts.text(maxima.min()), "must not be negative")
+    return armed, maxima
 
 
 def _read_problem(
-    given: Mapping[str, Any], resources: Sequence[str]
+    values: Mapping[str, Any], resources: Sequence[str]
 ) -> tuple[tuple[str, ...], Problem]:
     """Return the names of the arms, and what the first arms and the budget are."""
-    armed, most = _read_arms(given["arms"], resources)
-    least = in_order("cost_min", given["cost_min"], armed, resources)
+    armed, maxima = _read_arms(values["arms"], resources)
+    minima = in_order("cost_min", values["cost_min"], armed, resources)
     problem = Problem.of(
         n_arms=len(armed),
-        budget=by_name("budget", given["budget"], resources, "resource"),
+        budget=by_name("budget", values["budget"], resources, "resource"),
         n_resources=len(resources),
-        horizon=as_told(given["horizon"]),
-        cost_min=_least_costs(most, free=given["horizon"] is not None) if least is None else least,
-        cost_max=texts(most.tolist()),
+        horizon=as_told(values["horizon"]),
+        cost_min=_least_costs(maxima, free=values["horizon"] is not None)
+        if minima is None
+        else minima,
+        cost_max=texts(maxima.tolist()),
     )
     return armed, problem
 
 
-def _least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
+def _least_costs(maxima: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
     """Return the least that a pull costs if it is not given, from the most that it costs, in units.
 
     It is a thousandth, and at least one unit of what the arm uses at all. It is small, because
@@ -384,9 +389,9 @@ def _least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[st
     >>> _least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
     [['0.00001', '0'], ['0.00005', '0.000000001']]
     """
-    if not free and (most.max(axis=1) == 0).any():
+    if not free and (maxima.max(axis=1) == 0).any():
         raise invalid("arms", 0, "must cost something, at least 1e-9")
-    return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
+    return texts(np.where(maxima > 0, np.maximum(maxima // defaults.LEAST_SHARE, 1), 0).tolist())
 
 
 def _table(units: Any) -> Table:

@@ -54,14 +54,14 @@ class ArmStats:
     def as_dict(self) -> dict[str, Any]:
         """Return the arm as JSON has it; means are None before the first report."""
         ratio, interval = self.efficiency()
-        told = self.told
+        n = self.told
         return {
             "pulls": self.pulls,
-            "told": told,
+            "told": n,
             "settled": self.settled,
             "failed": self.failed,
-            "mean_reward": self.reward / told if told else None,
-            "mean_costs": [units / told / amounts.UNIT for units in self.costs] if told else None,
+            "mean_reward": self.reward / n if n else None,
+            "mean_costs": [units / n / amounts.UNIT for units in self.costs] if n else None,
             "efficiency": ratio,
             "interval": interval,
         }
@@ -95,11 +95,11 @@ def value(
     chosen. Which arm is best is known only in hindsight.
     """
     gain, pulled = sum(arm.reward for arm in arms), [arm for arm in arms if arm.pulls]
-    most = sum(arm.told for arm in arms) if is_limited else None
+    limit = sum(arm.told for arm in arms) if is_limited else None
     alone = [
         (bought, name, arm)
         for name, arm in zip(names, arms, strict=False)
-        if arm.told > 1 and (bought := _gain_of([arm], paid, most)) is not None
+        if arm.told > 1 and (bought := _gain_of([arm], paid, limit)) is not None
     ]
     best = max(alone, key=lambda row: row[0], default=None)
     first = paid[0] / amounts.UNIT
@@ -108,7 +108,7 @@ def value(
         "paid": [amounts.text(units) for units in paid],
         "per_unit": gain / first if first else None,
         "best": best and _best_of(*best, first if len(paid) == 1 and not is_limited else None),
-        "uniform": _gain_of(pulled, paid, most) if all(arm.told for arm in pulled) else None,
+        "uniform": _gain_of(pulled, paid, limit) if all(arm.told for arm in pulled) else None,
     }
 
 
@@ -123,15 +123,15 @@ def _best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dic
     }
 
 
-def _gain_of(arms: Sequence[ArmStats], paid: Sequence[int], most: int | None) -> float | None:
-    """Return what arms that are pulled equally often would gain until one resource is spent, in at
-    most `most` pulls; None if they cost nothing.
+def _gain_of(arms: Sequence[ArmStats], paid: Sequence[int], limit: int | None) -> float | None:
+    """Return the gain of arms that are pulled equally often until one resource is spent, in at most
+    `limit` pulls; None if they cost nothing.
     """
     rounds = [
         units / cost
-        for place, units in enumerate(paid)
-        if (cost := sum(arm.costs[place] / arm.told for arm in arms)) > 0
+        for resource, units in enumerate(paid)
+        if (cost := sum(arm.costs[resource] / arm.told for arm in arms)) > 0
     ]
-    if rounds and most is not None:
-        rounds.append(most / len(arms))
+    if rounds and limit is not None:
+        rounds.append(limit / len(arms))
     return min(rounds) * sum(arm.reward / arm.told for arm in arms) if rounds else None

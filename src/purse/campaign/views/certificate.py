@@ -25,11 +25,11 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
 
     terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
     d = len(terms.resources)
-    told = list(history.arm_sums().values())
-    sums = told + [_NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(told))
+    arm_sums = list(history.arm_sums().values())
+    sums = arm_sums + [_NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(arm_sums))
     paid = [part.spent + part.presumed + part.overrun for part in history.level.balances]
     is_lower = counts.get("below_minimum", 0) > 0
-    most = most_gain(
+    best_gain = most_gain(
         [one.told for one in sums],
         [one.reward for one in sums],
         [[units / amounts.UNIT for units in one.costs] for one in sums],
@@ -38,9 +38,10 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
         reward_range=terms.reward_range or (0.0, 1.0),
         cost_ranges=[
             [
-                (least / amounts.UNIT, most / amounts.UNIT)
-                for least, most in (
-                    cost_range(terms, arm, place, one, is_lower=is_lower) for place in range(d)
+                (low / amounts.UNIT, high / amounts.UNIT)
+                for low, high in (
+                    cost_range(terms, arm, resource, one, is_lower=is_lower)
+                    for resource in range(d)
                 )
             ]
             for arm, one in enumerate(sums)
@@ -50,21 +51,21 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
     )
     gain = sum(one.reward for one in sums)
     reason = _silence(history, sums, drifted)
-    if not reason and most <= 0:
+    if not reason and best_gain <= 0:
         reason = "nothing was paid so far, or nothing can be gained"
     if reason:
         return Certificate(None, confidence, gain, None, (reason,))
     return Certificate(
-        max(0.0, gain / most),
+        max(0.0, gain / best_gain),
         confidence,
         gain,
-        most if math.isfinite(most) else None,
+        best_gain if math.isfinite(best_gain) else None,
         tuple(_notes(sums, counts.get("presumed", 0))),
     )
 
 
 def _silence(history: History, sums: list[ArmSums], drifted: int) -> str:
-    """Return why nothing can be claimed; "" if something can."""
+    """Return the reason why no share can be claimed; "" if one can."""
     counts, waiting = history.level.head.counts, sum(one.settled for one in sums)
     if history.terms.features:
         return "contexts decide what is best, and the bounds are of arms without them"
@@ -83,14 +84,11 @@ def _silence(history: History, sums: list[ArmSums], drifted: int) -> str:
 
 
 def _notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
-    """Yield what is taken for granted, and which money brought nothing."""
-    yield (
-        "this takes it that the rewards and costs of an arm are independent draws that do not "
-        "change"
-    )
+    """Yield the assumptions, and the money that brought no reward."""
+    yield ("this assumes that an arm's rewards and costs are independent draws that do not change")
     lost = sum(one.failed for one in sums) + presumed
     if lost:
         yield (
-            f"{count(lost, 'call')} without a reward: the best way has this money, too, and calls "
+            f"{count(lost, 'call')} without a reward: the comparison gives the same money to calls "
             "that work"
         )

@@ -129,7 +129,7 @@ class History:
             del self.level.tickets[ticket.id]
 
     def arm_sums(self) -> dict[str, ArmSums]:
-        """Return what the reports of each arm come to, by its name, in the order of the places."""
+        """Return each arm's sums by name, in arm order."""
         names = self.level.arms.names
         return {name: arm.sums() for name, arm in zip(names, self._arms, strict=False)}
 
@@ -141,7 +141,7 @@ class History:
         return sum(arm.reward for arm in self._arms) / finished if finished else None
 
     def to_json(self) -> bytes:
-        """Return what a checkpoint holds."""
+        """Return the history as a checkpoint stores it."""
         facts = [
             [getattr(self, name) for name in _NUMBERS],
             [vars(self.level.head), self.level.balances, self.level.seq],
@@ -207,7 +207,7 @@ class History:
         ]
 
     def summary(self, now: int, state: CampaignState = RUNNING) -> dict[str, Any]:
-        """Return what a list of campaigns shows, seen at a time (ms), in a state."""
+        """Return a campaign's row in a list, seen at a time (ms), in a state."""
         now = max(self._at, now)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)

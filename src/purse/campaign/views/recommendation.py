@@ -29,7 +29,7 @@ def recommendation_of(
     from purse.identification.recommend import recommend
 
     terms, arms, counts = level.terms, level.arms, level.head.counts
-    place = _place_of(terms, resource)
+    index = _resource_index(terms, resource)
     if terms.features and sees_contexts(make_policy(terms.policy, terms.problem)[0]):
         raise InvalidInput(
             f"campaign {terms.name!r}: {terms.policy} chooses arms by the context, so that "
@@ -38,32 +38,32 @@ def recommendation_of(
         )
     # an arm that was added a moment ago is not in the history yet
     there = [arm for arm in arms.there if arms.names[arm] in sums]
-    told = [sums[arms.names[arm]] for arm in there]
+    arm_sums = [sums[arms.names[arm]] for arm in there]
     is_lower = counts.get("below_minimum", 0) > 0
     ranges = [
-        cost_range(terms, arm, place, sums_of_arm, is_lower=is_lower)
-        for arm, sums_of_arm in zip(there, told, strict=True)
+        cost_range(terms, arm, index, sums_of_arm, is_lower=is_lower)
+        for arm, sums_of_arm in zip(there, arm_sums, strict=True)
     ]
     cap = wishes.pop("cap")
     return recommend(
         [arms.names[arm] for arm in there],
-        [sums_of_arm.told for sums_of_arm in told],
-        [sums_of_arm.reward for sums_of_arm in told],
-        [sums_of_arm.costs[place] / amounts.UNIT for sums_of_arm in told],
+        [sums_of_arm.told for sums_of_arm in arm_sums],
+        [sums_of_arm.reward for sums_of_arm in arm_sums],
+        [sums_of_arm.costs[index] / amounts.UNIT for sums_of_arm in arm_sums],
         by=by,
         cap=None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT,
         reward_range=terms.reward_range or (0.0, 1.0),
-        cost_min=[least / amounts.UNIT for least, _ in ranges],
-        cost_max=[most / amounts.UNIT for _, most in ranges],
+        cost_min=[low / amounts.UNIT for low, _ in ranges],
+        cost_max=[high / amounts.UNIT for _, high in ranges],
         n_arms=terms.n_arms,
-        resource=terms.resources[place],
-        notes=tuple(_notes(told, counts, arms)),
+        resource=terms.resources[index],
+        notes=tuple(_notes(arm_sums, counts, arms)),
         **wishes,
     )
 
 
-def _place_of(terms: Terms, resource: str | None) -> int:
-    """Return the place of a resource among the resources."""
+def _resource_index(terms: Terms, resource: str | None) -> int:
+    """Return the number of a resource; None is the first."""
     if resource is None:
         return 0
     return terms.resources.index(validation.choice("resource", resource, terms.resources))
@@ -83,7 +83,7 @@ class SharedHistory:
         self._followed: FollowedHistory | None = None
 
     def look(self, read: Callable[[History], T]) -> T:
-        """Return what `read` makes of the history up to the last entry of the journal."""
+        """Read the history up to the last entry of the journal."""
         with self._lock:
             if self._followed is None:
                 self._followed = FollowedHistory(self.terms, self.storage)
@@ -91,7 +91,7 @@ class SharedHistory:
 
 
 def cost_range(
-    terms: Terms, arm: int, place: int, sums: ArmSums, *, is_lower: bool
+    terms: Terms, arm: int, resource: int, sums: ArmSums, *, is_lower: bool
 ) -> tuple[int, int]:
     """Return the least and the most that a pull of an arm may cost, in units: twice the same if
     the cost is known, and no report said otherwise.
@@ -99,14 +99,14 @@ def cost_range(
     It is the widest range that `set_arm` may have set: reports of before count, too. If some
     reports were below the declared minimum (`is_lower`), it begins at 0.
     """
-    least, most = terms.floor[arm][place], terms.ceiling[arm][place]
-    is_known = least == most and sums.costs[place] == most * sums.told
-    return 0 if is_lower and not is_known else least, most
+    low, high = terms.floor[arm][resource], terms.ceiling[arm][resource]
+    is_known = low == high and sums.costs[resource] == high * sums.told
+    return 0 if is_lower and not is_known else low, high
 
 
-def _notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
-    """Yield what the answer leaves out, or what makes its bounds doubtful."""
-    failed, waiting = sum(sums.failed for sums in told), sum(sums.settled for sums in told)
+def _notes(arm_sums: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
+    """Yield the reports that the answer leaves out, and those that make its bounds doubtful."""
+    failed, waiting = sum(sums.failed for sums in arm_sums), sum(sums.settled for sums in arm_sums)
     if failed:
         yield f"{count(failed, 'call')} failed: the answer is about calls that worked"
     if waiting:
@@ -121,13 +121,9 @@ def _notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[
         (
             "below_minimum",
             "report",
-            "{} cost less than cost_min: the bounds take it that costs begin at 0",
+            "{} cost less than cost_min: the bounds assume a least cost of 0",
         ),
-        (
-            "outside_range",
-            "reward",
-            "{} outside reward_range: the bounds on rewards do not hold",
-        ),
+        ("outside_range", "reward", "{} outside reward_range: the bounds on rewards do not hold"),
     ):
         if counts.get(name):
             yield words.format(count(counts[name], what))

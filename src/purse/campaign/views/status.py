@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from purse.base.text import count
-from purse.campaign.api.account_results import AccountStatus, LevelStatus
 from purse.campaign.api.results import (
+    AccountStatus,
     Alarm,
     AlarmKind,
     BalanceStatus,
     CoolingArm,
     FeatureStatus,
     ForecastStatus,
+    LevelStatus,
     PeriodStatus,
     Status,
 )
@@ -51,7 +52,7 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
     return Status(
         **facts,
         policy=terms.policy,
-        arms=tuple(arms.names[place] for place in arms.there),
+        arms=tuple(arms.names[arm] for arm in arms.there),
         rounds=head.rounds,
         horizon=terms.horizon if isinstance(terms.horizon, int) else None,
         counts={**dict.fromkeys(_COUNTS, 0), **head.counts},
@@ -79,7 +80,7 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
 
 
 def _forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
-    """Return what is expected until the end; None without a horizon, or before the first ask."""
+    """Return the requests to come; None without a horizon, or before the first ask."""
     horizon, ends = level.terms.horizon, level.window.ends
     if isinstance(horizon, int):
         to_come = horizon - level.asked_in_period
@@ -113,7 +114,7 @@ def account_status(
 
 
 def _common(level: Level, look: LevelGlance, state: StateReason) -> dict[str, Any]:
-    """Return what the status of a campaign and of an account have in common."""
+    """Return the fields that the status of a campaign and of an account share."""
     stored, terms, head = look.levels[-1], level.terms, level.head
     head_before = Head.from_json(stored.text)
     return {

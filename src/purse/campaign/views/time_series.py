@@ -59,8 +59,8 @@ class TimeSeries:
 
     def at(self, time: int) -> Sample:
         """Return the last point that is not after a time."""
-        place = bisect_right(self.points, time, key=lambda point: point.at)
-        return self.points[place - 1] if place else self.first
+        index = bisect_right(self.points, time, key=lambda point: point.at)
+        return self.points[index - 1] if index else self.first
 
 
 class RecentSeries:
@@ -82,8 +82,8 @@ class RecentSeries:
         begun = self.points[0].at if self.points else None
         earlier = [sample for sample in series.points if begun is None or sample.at < begun]
         samples = [series.first, *earlier, *self.points]
-        place = bisect_right(samples, time, key=lambda point: point.at)
-        return [samples[max(0, place - 1)]._replace(at=time), *samples[place:]]
+        index = bisect_right(samples, time, key=lambda point: point.at)
+        return [samples[max(0, index - 1)]._replace(at=time), *samples[index:]]
 
 
 class LastMinute:
@@ -100,9 +100,9 @@ class LastMinute:
 
     def since(self, second: int, asks: int, tells: int) -> tuple[int, int]:
         """Return how many were asked and told in the minute up to and including a second."""
-        for began, asked, told in self.seconds:
+        for began, asks_before, tells_before in self.seconds:
             if began > second - MINUTE:
-                return asks - asked, tells - told
+                return asks - asks_before, tells - tells_before
         return 0, 0
 
 
@@ -128,11 +128,7 @@ def projection(was: Balance, part: Balance, since: int, now: int) -> dict[str, f
     if paid <= 0 or seconds <= 0:
         return None
     lasts = part.left * seconds / paid
-    return {
-        "per_second": paid / seconds / amounts.UNIT,
-        "seconds": lasts,
-        "at": now / 1000 + lasts,
-    }
+    return {"per_second": paid / seconds / amounts.UNIT, "seconds": lasts, "at": now / 1000 + lasts}
 
 
 _KEPT = 10  # of each kind

@@ -27,15 +27,7 @@ from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secre
 from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown
 
-_KEYS = (
-    "address",
-    "address_env",
-    "secret_env",
-    "format",
-    "campaigns",
-    "accounts",
-    "allow_private",
-)
+_KEYS = ("address", "address_env", "secret_env", "format", "campaigns", "accounts", "allow_private")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST = 100  # receivers, each of which has a thread
@@ -62,16 +54,16 @@ class Receiver:
 def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[Receiver]:
     """Return the receivers that a file names. Raise `InvalidInput` if it is wrong."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise InvalidInput(f"cannot read {str(path)!r}: {why}") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: {error}") from None
     try:
-        if not 1 <= len(given) <= _MOST:
-            raise invalid("receivers", len(given), f"must be 1 to {_MOST} tables, one for each")
-        return [_read_receiver(name, table, environment) for name, table in given.items()]
+        if not 1 <= len(tables) <= _MOST:
+            raise invalid("receivers", len(tables), f"must be 1 to {_MOST} tables, one for each")
+        return [_read_receiver(name, table, environment) for name, table in tables.items()]
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from None
 
@@ -105,55 +97,55 @@ def _read_receiver(name: str, table: Any, environment: Mapping[str, str]) -> Rec
         raise InvalidInput(f"{name}: must have campaigns or accounts, such as campaigns = ['*']")
     secret = b""
     if chosen == STANDARD:
-        place, text = _variable(name, "secret_env", table, environment)
+        label, text = _variable(name, "secret_env", table, environment)
         try:
             secret = read_secret(text)
         except ValueError as error:
-            raise InvalidInput(f"{place} {error}") from None
+            raise InvalidInput(f"{label} {error}") from None
     target = _address(name, table, allow_private, environment)
     return Receiver(name, target, secret, chosen, campaigns, accounts, allow_private)
 
 
 def _patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the patterns of names under a key."""
-    given = table.get(key, [])
-    if not isinstance(given, list) or not all(
-        isinstance(pattern, str) and pattern for pattern in given
+    patterns = table.get(key, [])
+    if not isinstance(patterns, list) or not all(
+        isinstance(pattern, str) and pattern for pattern in patterns
     ):
-        raise invalid(f"{name}.{key}", given, "must be a list of patterns, such as ['search-*']")
-    return tuple(given)
+        raise invalid(f"{name}.{key}", patterns, "must be a list of patterns, such as ['search-*']")
+    return tuple(patterns)
 
 
 def _variable(
     name: str, key: str, table: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, str]:
     """Return words for a variable, and its value, which may be secret and is in no error."""
-    given = table[key]
-    if not isinstance(given, str) or not _VARIABLE.fullmatch(given):
+    variable = table[key]
+    if not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
         raise InvalidInput(
             f"{name}.{key}: must be the name of an environment variable, in capitals, digits and _"
         )
-    if not environment.get(given):
-        raise invalid(f"{name}.{key}", given, "must be an environment variable that is set")
-    return f"{name}.{key}={given!r}: the variable", environment[given]
+    if not environment.get(variable):
+        raise invalid(f"{name}.{key}", variable, "must be an environment variable that is set")
+    return f"{name}.{key}={variable!r}: the variable", environment[variable]
 
 
 def _address(
     name: str, table: Mapping[str, Any], allow_private: bool, environment: Mapping[str, str]
 ) -> Target:
     """Return where the messages of a receiver go."""
-    place, given = f"{name}.address:", table.get("address")
+    label, address = f"{name}.address:", table.get("address")
     if "address_env" in table:
-        place, given = _variable(name, "address_env", table, environment)
-    if not isinstance(given, str):
-        raise invalid(f"{name}.address", given, "must be text")
+        label, address = _variable(name, "address_env", table, environment)
+    if not isinstance(address, str):
+        raise invalid(f"{name}.address", address, "must be text")
     try:
-        target = read_target(given)
+        target = read_target(address)
     except ValueError as error:
-        raise InvalidInput(f"{place} {error}") from None
+        raise InvalidInput(f"{label} {error}") from None
     is_private = is_address(target.host) and not is_public(target.host)
     if not allow_private and (target.scheme == "http" or is_private):
         raise InvalidInput(
-            f"{place} must be https and on the public internet, or allow_private must be true"
+            f"{label} must be https and on the public internet, or allow_private must be true"
         )
     return target

@@ -54,7 +54,7 @@ class _Progress(NamedTuple):
         return self.at + _wait(self.attempts - 1)
 
     def failed(self, event: int, looked: int, now: int) -> _Progress:
-        """Return what follows from a failure: another attempt or, after three days, the end."""
+        """Return the progress after a failure: another attempt or, after three days, the end."""
         failing = self.failing
         if self.attempts:
             failing += min(max(now - self.at, 0), _DAY)
@@ -101,16 +101,16 @@ class Follower:
 
     def run(self) -> None:
         """Follow until `stop`. Errors of the storage are logged, each once, and tried again."""
-        said = ""
+        logged = ""
         while not self.stopped.is_set():
             trouble = ""
             try:
                 self.look()
             except Exception as error:
                 trouble = _described(error)
-                if trouble != said:
+                if trouble != logged:
                     _LOGGER.error("webhook %s cannot read on: %s", self.receiver.name, trouble)
-            said = trouble
+            logged = trouble
             self.stopped.wait(_PAUSE_S)
 
     def stop(self) -> None:
@@ -262,12 +262,12 @@ def _progress_of(journal: Journal) -> _Progress:
 
 def _stored(progress: _Progress) -> tuple[int, bytes]:
     """Return entry and body of a checkpoint."""
-    seq, *rest = progress
-    return seq, compact_bytes(rest)
+    seq, *facts = progress
+    return seq, compact_bytes(facts)
 
 
 def _described(error: Exception) -> str:
-    """Return what a log may say of an error; only the text of our own holds no secret."""
+    """Return an error's text for a log; only the text of our own errors holds no secret."""
     is_ours = isinstance(error, (NotSent, PurseError))
     return str(error) if is_ours else type(error).__name__
 

@@ -89,19 +89,19 @@ def _in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> s
 
 
 def _facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
-    """Return what a message says of an event; amounts are decimal text."""
-    said = event.body
+    """Return the facts of an event for a message; amounts are decimal text."""
+    body = event.body
     return {
         "kind": CAMPAIGN if "arms" in terms else ACCOUNT,
         "name": terms["name"],
-        "key": f"{terms['id']}/{said['key']}",
+        "key": f"{terms['id']}/{body['key']}",
         "entry": event.seq,
-        "rule": said["rule"],
-        **{word: said[word] for word in _ABOUT if word in said},
-        **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
-        **({"period": said["period"]} if said["period"] else {}),
+        "rule": body["rule"],
+        **{word: body[word] for word in _ABOUT if word in body},
+        **({"refused": list(map(amounts.text, body["refused"]))} if "refused" in body else {}),
+        **({"period": body["period"]} if body["period"] else {}),
         "purses": [
             {"resource": resource, **Balance(*units).in_text()}
-            for resource, units in zip(terms["resources"], said["balances"], strict=True)
+            for resource, units in zip(terms["resources"], body["balances"], strict=True)
         ],
     }

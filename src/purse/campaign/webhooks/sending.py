@@ -104,12 +104,12 @@ def _checked(target: Target, look_up: _Resolve, *, allow_private: bool) -> list[
         rows = look_up(target.host, target.port)
     except (OSError, UnicodeError):
         raise NotSent("no such host") from None
-    places = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
-    if not places or len(places) > _MOST_ADDRESSES:
+    addresses = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
+    if not addresses or len(addresses) > _MOST_ADDRESSES:
         raise NotSent("no such host")
-    if not allow_private and not all(is_public(str(place[0])) for _, place in places):
+    if not allow_private and not all(is_public(str(address[0])) for _, address in addresses):
         raise NotSent("address not allowed")
-    return places
+    return addresses
 
 
 def is_public(text: str) -> bool:
@@ -186,14 +186,17 @@ def send(
 
 
 def _connected(
-    target: Target, places: list[tuple[int, Any]], deadline: float, context: ssl.SSLContext | None
+    target: Target,
+    addresses: list[tuple[int, Any]],
+    deadline: float,
+    context: ssl.SSLContext | None,
 ) -> socket.socket:
     """Return a connection to the first of these network addresses that answers."""
-    for number, (family, place) in enumerate(places, 1):
+    for number, (family, address) in enumerate(addresses, 1):
         connection = socket.socket(family, socket.SOCK_STREAM)
         try:
             connection.settimeout(left(deadline))
-            connection.connect(place)
+            connection.connect(address)
             if target.scheme == "http":
                 return connection
             connection.settimeout(left(deadline))
@@ -203,7 +206,7 @@ def _connected(
             is_final = not isinstance(error, OSError) or isinstance(
                 error, (TimeoutError, ssl.SSLError)
             )
-            if is_final or number == len(places):
+            if is_final or number == len(addresses):
                 raise
     raise NotSent("no such host")
 
@@ -221,5 +224,5 @@ def _answer(
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Return what the system trusts."""
+    """Return a TLS context with the certificates that the system trusts."""
     return ssl.create_default_context()

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from purse.compiler.blocks import vector
 from purse.compiler.kernel import attach, cold, kernel
-from purse.compiler.stack_arrays import vector
 from purse.engine import ask_tell
 from purse.engine.ask_tell import DONE, INITIAL, NO_PULL, WRONG, LiveGame
 from purse.engine.job import Job, wants_masks, world_parts

@@ -13,7 +13,8 @@ from purse.base import amounts, validation
 from purse.base.optional import check_lab
 from purse.base.progress import progress
 from purse.base.validation import usable_cores
-from purse.compiler.jit import NO_FOLDER, code_folder
+from purse.compiler.error_text import NO_FOLDER
+from purse.compiler.jit import code_folder
 from purse.engine.job import sees_contexts
 from purse.errors import PurseError
 from purse.lab.data.log import Log

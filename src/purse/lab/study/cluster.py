@@ -1,4 +1,4 @@
-"""Shards on several machines, through joblib's back-ends for Ray and Dask.
+"""Shards on several machines, through joblib's back-end for Ray.
 
 A shard travels as the recipe of its job and the numbers of its paths; the machine that plays it
 makes the job itself, and refuses if its code is not ours. This machine writes the results, so that
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -23,9 +22,7 @@ from purse.engine.job import Job
 from purse.errors import InvalidInput, PurseError
 from purse.lab.study.shard import Accept, Frames, JobSpec, Shard, key_of, play_shard
 
-_WAVE = 8  # shards for each worker that are sent at once where results come back only together
-_CONNECT_TIMEOUT_S = 20  # seconds to wait for a cluster
-_ADDRESSES = "ray, ray://HOST:PORT, dask or dask://HOST:PORT"
+_WAVE = 8  # shards for each worker that are sent at once: results come back only together
 
 
 def play_on_cluster(
@@ -36,21 +33,20 @@ def play_on_cluster(
     shown: Progress,
 ) -> None:
     """Play the shards on the cluster at this address."""
-    waiting = {shard.name: shard for shard in shards}
-    with _connected(on) as (streams, n_jobs):
+    done = 0
+    with _connected(check_address(on)) as n_workers:
         from joblib import Parallel, delayed
 
-        names = list(waiting)
-        size = max(1, len(names)) if streams else _WAVE * n_jobs
-        how = {"return_as": "generator_unordered"} if streams else {}
-        for start in range(0, len(names), size):
-            wave = [waiting[name] for name in names[start : start + size]]
+        size = _WAVE * n_workers
+        for start in range(0, len(shards), size):
+            wave = shards[start : start + size]
             calls = (
                 delayed(_play_there)(sendable(recipes[shard.key]), *shard[1:]) for shard in wave
             )
-            for name, frames in Parallel(n_jobs=n_jobs, **how)(calls):
-                accept(waiting.pop(name), frames)
-                shown.show(1 - len(waiting) / len(shards))
+            for shard, frames in zip(wave, Parallel(n_jobs=n_workers)(calls), strict=True):
+                accept(shard, frames)
+                done += 1
+                shown.show(done / len(shards))
 
 
 def sendable(recipe: JobSpec) -> JobSpec:
@@ -69,7 +65,7 @@ def sendable(recipe: JobSpec) -> JobSpec:
 _jobs: dict[str, Job] = {}
 
 
-def _play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
+def _play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> Frames:
     """Make the job on a worker, refuse it if it is another one, and play its shard."""
     if key not in _jobs:
         job = recipe.make()
@@ -81,75 +77,44 @@ def _play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[st
         _jobs[key] = job
     shard = Shard(_jobs[key], key, first, n_paths)
     with compile_errors(shard.job.name, shard.job.policy):
-        return shard.name, play_shard(shard, np.zeros(2), np.zeros(1, np.int64))
+        return play_shard(shard, np.zeros(2), np.zeros(1, np.int64))
 
 
-def parse(on: str) -> tuple[str, str]:
-    """Return the kind of cluster and its address, which may be empty."""
-    kind, colon, address = on.partition("://")
-    if kind not in ("ray", "dask") or (colon and not address):
-        raise InvalidInput(f"on={on!r}: must be one of {_ADDRESSES}")
-    return kind, address
-
-
-@contextmanager
-def _connected(on: str) -> Iterator[tuple[bool, int]]:
-    """Yield whether results come back one by one, and the number of workers."""
-    kind, address = parse(on)
-    connect = _on_ray if kind == "ray" else _on_dask
-    with connect(address) as (config, streams, n_jobs), config:
-        yield streams, n_jobs
+def check_address(on: str) -> str | None:
+    """Return the address of the cluster that Ray is to connect to; None: the one that it knows."""
+    name, colon, host = on.partition("://")
+    if name != "ray" or (colon and not host):
+        raise InvalidInput(f"on={on!r}: must be ray or ray://HOST:PORT")
+    return on if colon else None
 
 
 @contextmanager
-def _on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """Yield a Ray cluster; without an address the one Ray knows, or a new one here."""
+def _connected(address: str | None) -> Iterator[int]:
+    """Yield the number of workers of a Ray cluster, on which joblib plays meanwhile; without an
+    address the cluster that Ray knows, or a new one here.
+    """
     with needs("a Ray cluster", "ray"):
         import ray
         from joblib import parallel_config
         from ray.util.joblib import register_ray
 
-    with (
-        _unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"),
-        catch_warnings(action="ignore"),
-    ):
-        ray.init(
-            f"ray://{address}" if address else None,
-            ignore_reinit_error=True,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+    try:
+        with catch_warnings(action="ignore"):
+            ray.init(
+                address,
+                ignore_reinit_error=True,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+    except (OSError, ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
+        raise PurseError(
+            f"cannot reach {address or 'ray'}: {' '.join(str(error).split())[:200]}; where it asks "
+            "for a token, set RAY_AUTH_MODE=token"
+        ) from error
     register_ray()
     try:
         cores = int(ray.cluster_resources().get("CPU", 1))
-        yield parallel_config(backend="ray"), False, max(1, cores)
+        with parallel_config(backend="ray"):
+            yield max(1, cores)
     finally:
         ray.shutdown()
-
-
-@contextmanager
-def _on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """Yield a Dask cluster; without an address a new one on this machine."""
-    with needs("a Dask cluster", "dask"):
-        from distributed import Client
-        from joblib import parallel_config
-
-    with _unreachable(f"dask://{address}"):
-        where: dict[str, Any] = {"dashboard_address": None}
-        if address:
-            where = {"address": f"tcp://{address}", "timeout": _CONNECT_TIMEOUT_S}
-        client = Client(set_as_default=False, **where)
-    with client:
-        threads = sum(client.nthreads().values())
-        yield parallel_config(backend="dask", client=client), True, max(1, threads)
-
-
-@contextmanager
-def _unreachable(where: str, hint: str = "") -> Iterator[None]:
-    """Say in one line that there is no cluster."""
-    try:
-        yield
-    except (OSError, ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
-        raise PurseError(
-            f"cannot reach {where}: {' '.join(str(error).split())[:200]}{hint}"
-        ) from error

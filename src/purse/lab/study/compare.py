@@ -64,7 +64,7 @@ def compare(
     n_paths    independent paths of each policy on each world with each budget
     seed, stop, delay   as in `purse.simulate`; the best fixed arm is played without delay
     device     "cpu", "cuda" or "python"
-    on         the address of a cluster: "ray://host:10001" or "dask://host:8786"
+    on         the address of a cluster: "ray://host:10001"; "ray": the one that Ray knows
     folder     a folder that keeps finished parts and results; a repeat plays only what is missing
     title      the title of the report; None: the policies and the worlds
 
@@ -101,7 +101,7 @@ def run(
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     if on is not None:
-        cluster.parse(on)
+        cluster.check_address(on)
     recipes: dict[str, JobSpec] = {}
     # making every job first says what is wrong before anything runs
     cells = list(plan.cells(recipes))

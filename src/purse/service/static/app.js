@@ -1,7 +1,7 @@
 // Which page is shown, who reads, and how live it is.
 
+import { create } from "./actions.js";
 import * as campaign from "./campaign.js";
-import { create } from "./create.js";
 import { el, find } from "./dom.js";
 import * as format from "./format.js";
 import * as overview from "./overview.js";

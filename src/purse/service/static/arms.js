@@ -1,11 +1,9 @@
-// Arms: what was reported of each, and how often each was pulled over time.
+// Arms: what was reported of each, how often each was pulled over time, and those whose calls fail.
 
-import { interval } from "./charts.js";
-import { badge } from "./cooling.js";
+import { colourOf, interval, pulls } from "./charts.js";
 import { el, find, replace, swatch, table } from "./dom.js";
 import * as format from "./format.js";
 import { chart } from "./panels.js";
-import { nameOf, pulls } from "./pulls.js";
 
 const MANY = 8; // arms of which all are shown, in the order of their places
 const FEW = 10; // of more than that: those with the largest shares
@@ -23,11 +21,11 @@ function chosen(all) {
   return few ? sorted.filter(({ pulls: made }, place) => place < FEW && (made > 1 || place < 1)) : sorted;
 }
 
-/** Draw the arms; `chances` are the policy's probabilities, where somebody asked for them. */
+/** Draw the arms; `chances` are the policy's probabilities, if they were asked for. */
 export function draw(seen, chances) {
   const { status, history, now, until } = seen;
   const resources = status.purses.map((purse) => purse.resource);
-  const colours = new Map(history.series.pulls.map((arm, place) => [arm.arm, nameOf(arm, place)]));
+  const colours = new Map(history.series.pulls.map((arm, place) => [arm.arm, colourOf(arm, place)]));
   const best = Math.max(0, ...history.arms.map((arm) => arm.efficiency ?? 0));
   const top = Math.min(2.5 * best, Math.max(best, ...history.arms.map((arm) => arm.interval?.[1] ?? 0))) || 1;
   const waits = ["settled", "failed"].filter((name) => history.arms.some((arm) => arm[name]));
@@ -62,4 +60,24 @@ export function draw(seen, chances) {
 function efficiency({ efficiency: value, interval: range }, show, top) {
   if (value === null) return "–";
   return el("span", { class: "ratio" }, el("span", {}, `${show(value)}${range ? ` (${show(range[0])} to ${show(range[1])})` : ""}`), interval(value, range, top));
+}
+
+/** What an arm that has not recovered waits for. */
+function waits({ until, probe }, now) {
+  if (now < until) return `cools down, ${format.duration(Math.max(1, until - now))} left`;
+  return probe === null ? "the next ask may try it" : `ticket ${probe} tries it`;
+}
+
+/** The arms that have not recovered; nothing if there are none. */
+export function cooling({ status, now }) {
+  if (!status.cooling.length) return find("cooling").replaceChildren();
+  const columns = [{ name: "Arm" }, { name: "State", text: true, wide: true }, { name: "Cools down until", label: "Until" }, { name: "Length" }];
+  const rows = status.cooling.map((arm) => ({ head: arm.arm, cells: [waits(arm, now), format.exact(arm.until, now), format.duration(arm.length)] }));
+  return replace(find("cooling"), table("Arms whose calls fail. After each cool-down one ticket tries the arm; a success ends this, a failure doubles the next cool-down.", columns, rows, { cards: true }));
+}
+
+/** A word beside the name of an arm that is not chosen as usual. */
+function badge(status, name) {
+  const word = status.retired.includes(name) ? "retired" : status.cooling.some(({ arm }) => arm === name) ? "fails" : null;
+  return word && el("span", { class: "badge", "data-arm": word }, word);
 }

@@ -1,11 +1,8 @@
 // The page of one campaign.
 
 import * as actions from "./actions.js";
-import { alarms } from "./alarms.js";
 import * as arms from "./arms.js";
-import { cooling } from "./cooling.js";
 import { el, find } from "./dom.js";
-import { firstAsk } from "./first.js";
 import * as format from "./format.js";
 import * as labels from "./labels.js";
 import * as panels from "./panels.js";
@@ -57,11 +54,11 @@ export function draw(allowed = may) {
   document.title = `${status.name} · purse`;
   find("campaign").hidden = false;
   panels.title(seen, server().storage);
-  alarms(seen, look);
-  firstAsk(status, server().storage);
+  panels.alarms(seen, look);
+  panels.firstAsk(status, server().storage);
   panels.budgets(seen);
   panels.value(seen);
-  cooling(seen);
+  arms.cooling(seen);
   find("alerts").hidden = !status.alerts.length;
   find("alerts").textContent = `Alerts at ${status.alerts.join(", ")}`;
   arms.draw(seen, chances);
@@ -104,7 +101,7 @@ async function perform(action) {
   if (words && tickets.isSpecial()) await pick({});
 }
 
-/** Count ages on while nothing happens; ask for a new picture where rates have faded. */
+/** Count ages on while nothing happens; ask for a new picture if rates have faded. */
 export async function tick(live) {
   if (!picture) return;
   if (Date.now() - taken < QUIET) return draw();
@@ -114,7 +111,7 @@ export async function tick(live) {
 }
 
 /** Count cool-downs on. */
-export const tock = () => picture?.status.cooling.length && cooling(current());
+export const tock = () => picture?.status.cooling.length && arms.cooling(current());
 
 async function foresee() {
   find("foreseen").textContent = "Asking the policy …";

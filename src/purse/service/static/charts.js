@@ -1,8 +1,130 @@
-// What the charts show.
+// Charts as inline SVG, drawn again at the width that they have: budgets, pulls and rewards over time, and bars in tables.
 
-import { axes, band, EDGE, line, lineMark, sampled, scale, unique } from "./chart.js";
-import { svg, swatch, table } from "./dom.js";
+import { el, svg, swatch, table } from "./dom.js";
 import * as format from "./format.js";
+
+const EDGE = { top: 20, right: 12, bottom: 26, left: 52 };
+let serial = 0;
+
+/** A name that nothing else on the page has. */
+const unique = (name) => `${name}-${++serial}`;
+
+/** A figure that draws itself at the width it has, and again when that or its data change. */
+export class Chart {
+  constructor(title, height, draw) {
+    this.draw = draw;
+    this.height = height;
+    this.id = unique("chart");
+    this.title = title;
+    this.tip = el("div", { class: "tip", hidden: true, role: "status" });
+    this.plot = svg("svg", { role: "img", "aria-labelledby": `${this.id}-title ${this.id}-desc`, height, tabindex: 0 });
+    this.key = el("ul", { class: "key" });
+    this.details = el("details", {}, el("summary", {}, "As a table"));
+    this.figure = el("div", { class: "chart" }, this.plot, this.tip);
+    this.node = el("div", {}, this.figure, this.key, this.details);
+    this.plot.addEventListener("pointermove", (event) => this.point(event));
+    this.plot.addEventListener("pointerdown", (event) => this.point(event));
+    for (const away of ["pointerleave", "blur"]) this.plot.addEventListener(away, () => this.leave());
+    this.plot.addEventListener("keydown", (event) => this.step(event));
+    this.details.addEventListener("toggle", () => this.fill());
+    new ResizeObserver(() => this.update()).observe(this.figure);
+  }
+
+  update(data = this.data) {
+    this.data = data;
+    const width = Math.round(this.figure.clientWidth);
+    if (!data || width < 80) return;
+    const drawn = this.draw(data, width, this.height);
+    this.spots = drawn.spots;
+    this.rows = drawn.table;
+    this.cursor = svg("line", { class: "cursor", y1: EDGE.top, y2: this.height - EDGE.bottom, visibility: "hidden" });
+    this.plot.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
+    this.plot.replaceChildren(
+      svg("title", { id: `${this.id}-title` }, this.title), svg("desc", { id: `${this.id}-desc` }, drawn.desc), ...drawn.marks, this.cursor);
+    this.key.replaceChildren(...drawn.key.map(([mark, text]) => el("li", {}, mark, text)));
+    this.fill();
+    if (this.over !== undefined) this.show(this.over);
+  }
+
+  fill() {
+    if (this.details.open && this.rows) this.details.replaceChildren(this.details.firstChild, el("div", { class: "table", tabindex: 0, role: "region", "aria-label": this.title }, this.rows()));
+  }
+
+  point(event) {
+    this.over = event.clientX - this.plot.getBoundingClientRect().left;
+    this.show(this.over);
+  }
+
+  /** Arrow keys go from one time to the next; Escape ends it. */
+  step(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Escape") this.leave();
+    if (!by || !this.spots?.length) return;
+    event.preventDefault();
+    const last = this.spots.length - 1;
+    const place = this.over === undefined ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, this.nearest(this.over) + by));
+    this.over = this.spots[place].x;
+    this.show(this.over);
+  }
+
+  nearest(x) {
+    return this.spots.reduce((best, each, place) => (Math.abs(each.x - x) < Math.abs(this.spots[best].x - x) ? place : best), 0);
+  }
+
+  show(x) {
+    if (!this.spots?.length) return;
+    const spot = this.spots[this.nearest(x)];
+    for (const name of ["x1", "x2"]) this.cursor.setAttribute(name, spot.x);
+    this.cursor.setAttribute("visibility", "visible");
+    this.tip.replaceChildren(el("strong", {}, spot.title), el("dl", {}, ...spot.lines.flatMap(([name, label, value]) => [el("dt", {}, name ? swatch(name) : null, label), el("dd", {}, value)])));
+    this.tip.hidden = false;
+    const room = this.figure.clientWidth - this.tip.offsetWidth;
+    const beside = spot.x + 14 > room ? spot.x - this.tip.offsetWidth - 14 : spot.x + 14;
+    this.tip.style.left = `${Math.max(0, Math.min(room, beside))}px`;
+  }
+
+  leave() {
+    this.over = undefined;
+    this.tip.hidden = true;
+    this.cursor?.setAttribute("visibility", "hidden");
+  }
+}
+
+const scale = (from, to, low, high) => (value) => low + ((value - from) / (to - from || 1)) * (high - low);
+const line = (points) => points.map(([x, y], place) => `${place ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+/** Places of at most 24 rows, the last one among them. */
+function sampled(items) {
+  const step = Math.ceil(items.length / 24);
+  return items.map((_, place) => place).filter((place) => (items.length - 1 - place) % step === 0);
+}
+
+/** The last of the `values` that is not after a time: what happened later is not spread over the time before. */
+function valueAt(at, values, time) {
+  const next = at.findIndex((each) => each > time);
+  return values[Math.max(0, next < 0 ? values.length - 1 : next - 1)];
+}
+
+/** Equal parts of the time between two times, at most `most` of them, none shorter than a second. */
+function intervals(from, to, most = 24) {
+  const parts = Math.max(1, Math.min(most, Math.floor(to - from)));
+  return Array.from({ length: parts }, (_, place) => [from + ((to - from) * place) / parts, from + ((to - from) * (place + 1)) / parts]);
+}
+
+const band = (upper, lower) => `${line([...upper, ...lower.toReversed()])}Z`;
+const lineMark = (name) => svg("svg", { viewBox: "0 0 22 12", "aria-hidden": "true" }, svg("path", { class: name, d: "M1 6H21" }));
+
+/** Levels and times with their labels. */
+function axes(marks, { x, y, width, height, times, levels, label }) {
+  for (const level of levels) {
+    marks.push(svg("line", { class: level ? "grid" : "base", x1: EDGE.left, x2: width - EDGE.right, y1: y(level), y2: y(level) }));
+    marks.push(svg("text", { x: EDGE.left - 8, y: y(level) + 4, "text-anchor": "end" }, label(level)));
+  }
+  for (const tick of times) {
+    const at = x(tick.at);
+    const anchor = at > width - EDGE.right - 18 ? "end" : at < EDGE.left + 18 ? "start" : "middle";
+    marks.push(svg("text", { x: at, y: height - 8, "text-anchor": anchor }, tick.label));
+  }
+}
 
 const STACK = ["spent", "presumed", "held"];
 const AHEAD = 3; // lives so far: what lies farther ahead is not in the chart
@@ -10,8 +132,8 @@ const AHEAD = 3; // lives so far: what lies farther ahead is not in the chart
 const hatched = (id) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })));
 
 /** What was spent, presumed, held and left of a resource over time; the dashed line goes on at the recent speed. */
-export function budget({ resource, granted, places, purse, at: given, now, until: end }, width, height) {
-  const at = [...given, end];
+export function budget({ resource, granted, places, purse, at: times, now, until: end }, width, height) {
+  const at = [...times, end];
   const values = Object.fromEntries(["budget", "left", "overrun", ...STACK].map((name) => [name, [...purse[name], purse[name].at(-1)].map(Number)]));
   const projection = purse.projection;
   const life = end - at[0] || 1;
@@ -83,4 +205,86 @@ export function interval(value, range, top) {
     svg("line", { class: "track", x1: 6, x2: 170, y1: 10, y2: 10 }),
     range && svg("line", { class: "range", x1: x(range[0]), x2: x(range[1]), y1: 10, y2: 10 }),
     svg("circle", { cx: x(value), cy: 10, r: 4.5 }));
+}
+
+export const colourOf = (arm, place) => (arm.arm === null ? "others" : `arm-${place % 8}`);
+const label = (arm) => arm.arm ?? "others";
+
+/** Bars of counts; an interval in which nothing was pulled is empty. */
+export function pulls({ at, rows, now, until }, width, height) {
+  const [first, last] = [at[0], until];
+  const fine = format.isFine(first, last);
+  const bars = intervals(first, last).map(([from, to], place) => {
+    const made = rows.map((arm) => valueAt(at, arm.pulls, to) - (place ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
+    return { from, to, made, sum: made.reduce((one, two) => one + two, 0) };
+  });
+  const top = Math.max(1, ...bars.map((bar) => bar.sum));
+  const x = scale(first, last, EDGE.left, width - EDGE.right);
+  const y = scale(0, top, height - EDGE.bottom, EDGE.top);
+  const marks = [];
+  const levels = format.ticks(top, 4).filter((level) => Number.isInteger(level));
+  axes(marks, { x, y, width, height, times: format.timeTicks(first, last, Math.max(2, Math.floor(width / 90))), levels, label: format.count });
+  for (const { from, to, made } of bars) {
+    let floor = 0;
+    for (const [place, count] of made.entries()) {
+      if (count) marks.push(svg("rect", { class: colourOf(rows[place], place), x: x(from) + 0.75, width: Math.max(1, x(to) - x(from) - 1.5), y: y(floor + count), height: Math.max(0.5, y(floor) - y(floor + count)) }));
+      floor += count;
+    }
+  }
+  const when = ({ from, to }) => `${format.moment(from, now, fine)} to ${format.moment(to, now, fine)}`;
+  const words = (bar, place) => `${format.count(bar.made[place])}${bar.sum ? ` (${format.share(bar.made[place] / bar.sum)})` : ""}`;
+  const busy = bars.filter((bar) => bar.sum);
+  return {
+    marks,
+    spots: bars.map((bar) => ({
+      x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
+      lines: bar.sum ? rows.map((arm, place) => [colourOf(arm, place), label(arm), words(bar, place)]).filter((_, place) => bar.made[place]).toReversed() : [[null, "nothing was pulled", ""]],
+    })),
+    desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, place) => `${label(arm)} ${words(busy.at(-1), place)}`).join(", ")}.` : "Nothing was pulled yet.",
+    key: rows.map((arm, place) => [swatch(colourOf(arm, place)), label(arm)]),
+    table: () => table("Pulls of each arm", ["Time", ...rows.map(label)].map((each) => ({ name: each })), sampled(bars).map((place) => ({ head: when(bars[place]), cells: rows.map((_, arm) => words(bars[place], arm)) }))),
+  };
+}
+
+/** The best arm alone, unless the interval of its gain is wider than the gain: then it says nothing. */
+export const certain = (best) => (best && (!best.interval || best.interval[1] - best.interval[0] <= best.gain) ? best : null);
+
+/** The reward for each unit of money, in each interval in which something was paid. */
+export function rewardRate({ at, gain, paid, value, resource, now, until }, width, height) {
+  const [first, last] = [at[0], until];
+  const best = certain(value.best);
+  const fine = format.isFine(first, last);
+  const bars = intervals(first, last).map(([from, to], place) => {
+    const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (place ? valueAt(at, series, from) : series[0]));
+    return { from, to, rewards, money, rate: money > 0 ? rewards / money : null };
+  });
+  const total = Number(value.paid[0]);
+  const lines = [["average", "in all", value.per_unit], ["best-line", best && `always ${best.arm} (estimate)`, best && total ? best.gain / total : null], ["uniform-line", "all arms equally (estimate)", value.uniform !== null && total ? value.uniform / total : null]].filter(([, , level]) => level !== null);
+  const rates = bars.map((bar) => bar.rate ?? 0);
+  const usual = Math.max(...lines.map(([, , level]) => level), 0);
+  const top = Math.max(Math.min(Math.max(...rates), usual ? 3 * usual : Infinity), usual) * 1.08 || 1; // a few cheap pulls do not flatten the rest
+  const x = scale(first, last, EDGE.left, width - EDGE.right);
+  const y = scale(0, top, height - EDGE.bottom, EDGE.top);
+  const marks = [];
+  axes(marks, { x, y, width, height, times: format.timeTicks(first, last, Math.max(2, Math.floor(width / 90))), levels: format.ticks(top, 4), label: format.amount });
+  for (const bar of bars) {
+    if (bar.rate === null) continue;
+    const level = y(Math.max(0, Math.min(bar.rate, top)));
+    marks.push(svg("rect", { class: "rate", x: x(bar.from) + 0.75, width: Math.max(1, x(bar.to) - x(bar.from) - 1.5), y: Math.min(level, y(0)), height: Math.max(1.5, y(0) - level) }));
+    if (bar.rate > top) marks.push(svg("text", { class: "strong", x: (x(bar.from) + x(bar.to)) / 2, y: EDGE.top - 4, "text-anchor": "middle" }, "↑"));
+  }
+  for (const [name, , level] of lines) marks.push(svg("path", { class: name, d: line([[EDGE.left, y(level)], [width - EDGE.right, y(level)]]) }));
+  const when = ({ from, to }) => `${format.moment(from, now, fine)} to ${format.moment(to, now, fine)}`;
+  const cells = (bar) => [format.number(bar.rate), format.number(bar.rate === null ? null : bar.rewards), format.number(bar.money)];
+  const all = lines.map(([, label, level]) => `${label} ${format.number(level)}`).join(", ");
+  return {
+    marks,
+    spots: bars.map((bar) => ({
+      x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
+      lines: bar.money > 0 ? [["rate", `reward per ${resource}`, cells(bar)[0]], [null, "gain", cells(bar)[1]], [null, `${resource} paid`, cells(bar)[2]]] : [[null, "nothing was paid", ""]],
+    })),
+    desc: `Reward per ${resource} in ${bars.length} intervals of time; ${all || "nothing was paid yet"}.`,
+    key: [[swatch("rate"), "in each interval"], ...lines.map(([name, label, level]) => [lineMark(name), `${label}: ${format.number(level)}`])],
+    table: () => table(`Reward per ${resource} over time`, ["Time", `Reward per ${resource}`, "Gain", `${resource} paid`].map((name) => ({ name })), bars.map((bar) => ({ head: when(bar), cells: cells(bar) }))),
+  };
 }

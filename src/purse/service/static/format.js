@@ -25,7 +25,7 @@ export const plural = (value, what) => `${count(value)} ${what}${value === 1 ? "
 /** A number of so many decimals. */
 export const fixed = (value, decimals) => new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
 
-/** A time of day, with the date where it is not today, and with seconds where `fine`. */
+/** A time of day, with the date if it is not today, and with seconds if `fine`. */
 export function moment(seconds, now, fine = false) {
   const at = new Date(seconds * 1000);
   const today = new Date(now * 1000);
@@ -49,7 +49,7 @@ export function zoned(seconds, now, zone) {
 /** Whether the times of a span are told to the second. */
 export const isFine = (from, to) => to - from <= FINE;
 
-/** A time of day to the second, with the date where it is not today. */
+/** A time of day to the second, with the date if it is not today. */
 export const exact = (seconds, now) => moment(seconds, now, true);
 
 const SPANS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -75,7 +75,7 @@ export function rate(perSecond, what) {
   return `${short.format(perSecond * length)} ${what} per ${unit}`;
 }
 
-/** How often something happens: 3.2 asks/s, or by the minute where it is rare. */
+/** How often something happens: 3.2 asks/s, or by the minute if it is rare. */
 export function often(perSecond, what) {
   const [text, unit] = perSecond >= 1 ? [short.format(perSecond), "s"] : [short.format(perSecond * 60), "min"];
   return `${text} ${what}${text === "1" ? "" : "s"}/${unit}`;

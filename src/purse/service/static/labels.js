@@ -22,7 +22,7 @@ export function forget() {
   [rows, asked, seen, key, few] = [[], { entries: 0, at: 0 }, undefined, undefined, true];
 }
 
-/** Draw the sums; where the journal has grown, ask for newer ones, now or in a moment. */
+/** Draw the sums; if the journal has grown, ask for newer ones, now or in a moment. */
 export function draw(picture) {
   seen = picture;
   const { entries, labels } = seen.status;
@@ -84,7 +84,7 @@ function show() {
 
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
 
-/** What was paid; where some of it was above the budget, how much, on hover. */
+/** What was paid; if some of it was above the budget, how much, on hover. */
 function total({ spent, overrun }, place, words) {
   return overrun[place] === "0" ? words : el("span", { title: `${spent[place]} within the budget and ${overrun[place]} above it` }, words);
 }

@@ -13,7 +13,7 @@ export function units(text) {
   return text.startsWith("-") ? -size : size;
 }
 
-/** How many decimals amounts are shown with: cents, or three digits of the largest; none where none has any. */
+/** How many decimals amounts are shown with: cents, or three digits of the largest; none if none has any. */
 export function decimals(values) {
   const needed = Math.max(0, ...values.map((value) => (value.split(".")[1] ?? "").length));
   const largest = Math.max(1e-9, ...values.map(Number));

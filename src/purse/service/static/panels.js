@@ -1,17 +1,15 @@
 // The parts of a campaign's page, from a picture of it.
 
-import { Chart } from "./chart.js";
-import { budget, gauge } from "./charts.js";
-import { el, find, swatch } from "./dom.js";
+import { budget, certain, Chart, gauge, rewardRate } from "./charts.js";
+import { el, find, svg, swatch } from "./dom.js";
 import * as format from "./format.js";
 import * as money from "./money.js";
-import { rewardRate, stats } from "./value.js";
-import { COMMANDS, MONEY, runsOut } from "./words.js";
+import { ALARMS, COMMANDS, isSerious, MONEY, runsOut } from "./words.js";
 
 const IDLE = 60; // seconds: the least after which a campaign is called idle
 const charts = new Map();
 
-/** The option that makes a command work on the storage that the server shows, where it is known and has an address. */
+/** The option that makes a command work on the storage that the server shows, if it is known and has an address. */
 export const option = (storage) => (storage?.includes(":") ? ` --storage ${storage}` : "");
 
 export function title({ status, history, now }, storage) {
@@ -50,8 +48,9 @@ function periodText({ number, every, time_zone: zone, ends_at: ends, spent, allo
   return `Period ${format.count(number)} (every ${every}, ${zone}${until}): ${parts.join(", ")}.`;
 }
 
-function stat(name, label, value, { note, exact, kind = "" } = {}) {
-  return el("div", { class: kind, "data-stat": label.toLowerCase() }, el("dt", { title: MONEY[name] }, exact ? swatch(name) : null, label), el("dd", { title: exact }, value, note ? el("small", {}, note) : null));
+/** A number with its label and a note; `name` is what it is of the money. */
+function stat(name, label, value, { note, exact, kind = "", key = label.toLowerCase() } = {}) {
+  return el("div", { class: kind, "data-stat": key }, el("dt", { title: MONEY[name] }, exact ? swatch(name) : null, label), el("dd", { title: exact }, value, note ? el("small", {}, note) : null));
 }
 
 /** What the campaign has earned for certain of what was possible, or why nothing is known. */
@@ -129,4 +128,80 @@ export function value({ status, history, now, until }) {
   drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
   drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: gained, resource, now, until });
+}
+
+/** What the campaign gained against another gain: 12% more, or 10.7 times as much. */
+function against(gain, other) {
+  if (!other) return "";
+  const more = gain / other - 1;
+  const words = Math.abs(more) < 0.005 ? "as much" : more >= 1 ? `${format.number(gain / other)} times as much` : `${format.part(Math.abs(more))} ${more > 0 ? "more" : "less"}`;
+  return `this campaign gained ${words}`;
+}
+
+/** The gain in numbers; `compares`: beside other gains. */
+function stats({ value, compares, worth, resource, places, waiting }) {
+  const { gain, paid, per_unit: each } = value;
+  const own = [
+    stat("gain", "Gain", format.number(gain), { note: `for ${money.shown(paid[0], places)} ${resource} paid${worth === null ? "" : `; a request is worth ${format.number(worth)}`}` }),
+    stat("", `Reward per ${resource}`, format.number(each), { note: waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all" }),
+  ];
+  const [others, note] = compares ? comparisons(value, resource) : [[], []];
+  return [el("dl", { class: "stats four" }, ...own, ...others), ...note];
+}
+
+/** What one arm alone and all arms equally often might have gained, and what that is. */
+function comparisons({ gain, paid, best, uniform }, resource) {
+  const known = certain(best);
+  const range = known?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  const isLimited = best && !best.interval && paid.length === 1; // by rounds, too
+  const why = best?.interval ? `most reward per ${resource}` : "most gain";
+  const others = [
+    stat("", best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", { note: known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", key: "always" }),
+    stat("", "All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, { note: uniform === null ? "not every arm has a report yet" : against(gain, uniform) }),
+  ];
+  return [others, [el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`)]];
+}
+
+
+const SIGN = { serious: "M12 3L22 20H2zM12 10v4M12 17v.01", mild: "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18M12 8v5M12 16v.01" };
+const STATES = { presumed: "presumed", overdue: "held", silent: "settled" }; // tickets that an alarm is about, all of them
+
+/** The sign before an alarm. */
+export const sign = (grade) => svg("svg", { class: `sign ${grade}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: SIGN[grade] }));
+
+/** Alarms; the same ones are left alone, so that they are not read out again. `look` shows tickets. */
+export function alarms({ status, history, now }, look) {
+  const place = find("alarms");
+  const said = JSON.stringify([status.alarms, history.incidents]);
+  if (place.dataset.said === said) return;
+  place.dataset.said = said;
+  place.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
+    const grade = isSerious(kind) ? "serious" : "mild";
+    const rows = history.incidents[kind] ?? [];
+    const last = last_at ?? rows.at(-1)?.[0];
+    const tickets = [...new Set(rows.map(([, ticket]) => ticket))];
+    const links = STATES[kind] && status.counts[STATES[kind]] ? [el("button", { type: "button", class: "link", onclick: () => look({ state: STATES[kind] }) }, "See the tickets")]
+      : tickets.length ? [el("button", { type: "button", class: "link", onclick: () => look({ ids: tickets, of: ALARMS[kind] }) }, tickets.length === 1 ? `See ticket ${tickets[0]}` : `See the last ${tickets.length} tickets`)] : [];
+    return el("div", { class: `alarm ${grade}`, "data-kind": kind }, sign(grade),
+      el("p", {}, el("strong", {}, `${ALARMS[kind] ?? kind}: `), text, "."),
+      el("p", { class: "about" }, last ? el("span", { class: "quiet" }, `Last at ${format.exact(last, now)}`) : null, ...links));
+  }));
+}
+
+const AFTER = ["times", "bought", "ticketed"]; // parts that are there from the first ask on
+
+/** Show the code, or what there is to see after the first ask. */
+export function firstAsk({ name, arms, counts, purses }, storage) {
+  const isNew = !counts.tickets;
+  find("first").hidden = !isNew;
+  for (const part of AFTER) find(part).hidden = isNew;
+  if (!isNew) return;
+  const text = JSON.stringify;
+  const cost = purses.length === 1 ? 'cost="0.002"' : `cost={${purses.map(({ resource }) => `${text(resource)}: "0.002"`).join(", ")}}`;
+  find("first-code").textContent = `from purse import Campaign
+
+campaign = Campaign.open(${text(name)}, storage=${text(storage?.includes(":") ? storage : location.href.replace(/\/?(#.*)?$/, ""))})
+with campaign.spending() as call:
+    print(call.arm)  # make the call: ${arms.length > 3 ? `one of ${arms.length} arms` : arms.join(" or ")}
+    call.tell(reward=1.0, ${cost})  # what it was worth, and what it cost`;
 }

@@ -7,7 +7,7 @@ export const MONEY = {
   left: "What new tickets can still be given out for: the budget less what is spent, presumed and held.",
   spent: "What reports say that calls cost, as far as it was held for them.",
   held: "Set aside for tickets whose report has not come yet, at the most that each may cost.",
-  presumed: "Set aside for tickets whose report did not come in time. It counts as spent until somebody tells what the call cost.",
+  presumed: "Set aside for tickets whose report did not come in time. It counts as spent until a report says what the call cost.",
   overrun: "What calls cost above the most that was declared for them. It was paid on top of the budget.",
   gain: "The sum of all rewards that were told.",
   earned: "A share of what the best way to spend the same money could have brought, for certain, whenever you look.",
@@ -49,6 +49,6 @@ export const GLOSSARY = {
   ...MONEY,
   arm: "One of the things that money can be spent on, such as a model.",
   pull: "One use of an arm. Each has a ticket.",
-  ticket: "Permission to pull an arm once. The most that it may cost is held until somebody tells what it brought and cost.",
+  ticket: "Permission to pull an arm once. The most that it may cost is held until a report says what it brought and cost.",
   reward: "What a pull was worth, as reported.",
 };

@@ -28,10 +28,10 @@ _HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a se
 
 def wants_json(request: Mapping[str, Any]) -> bool:
     """Return whether a request asks for an answer in JSON: by a type, or by a class."""
-    asked = request.get("response_format")
-    if isinstance(asked, Mapping):
-        return str(asked.get("type")).startswith("json")
-    return asked is not None
+    form = request.get("response_format")
+    if isinstance(form, Mapping):
+        return str(form.get("type")).startswith("json")
+    return form is not None
 
 
 def valid_answer(answer: Any, is_json: bool) -> float:

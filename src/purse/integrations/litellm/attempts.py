@@ -47,7 +47,7 @@ class Attempt:
     ended: bool = False
 
     def names(self) -> dict[str, Any]:
-        """Return what identifies the ticket, for the metadata of request and answer."""
+        """Return campaign, ticket and arm, for the metadata of request and answer."""
         ticket = self.ticket
         return {"campaign": ticket.campaign, "ticket": ticket.id, "arm": ticket.arm}
 

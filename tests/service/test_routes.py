@@ -6,16 +6,26 @@ That each verb answers here as it does in memory is what `tests/client/test_tran
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from typing import Any
 
+import anyio
+import httpx
 import pytest
 
 from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
 from purse.errors import ArmsCoolingDown
 from purse.service import problems, routes
-from tests.support.service import PROMPTS, TestClient, empty, problem, running, service
+from purse.service.app import Service
+from purse.service.settings import Settings
+from tests.support.loops import in_loop
+from tests.support.server import LONG
+from tests.support.service import HERE, PROMPTS, TestClient, empty, problem, running, service
 
 AT = "/campaigns/prompts"
 
@@ -86,8 +96,8 @@ def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
 def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    most = 10_000
-    monkeypatch.setattr(routes, "_MOST_BYTES", most)
+    limit = 10_000
+    monkeypatch.setattr(routes, "_BYTE_LIMIT", limit)
     storage = in_memory()
     client = running(storage, budget="1000")
     for _ in range(6):
@@ -97,7 +107,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
     parts = 0
     while text := client.get(f"{AT}/journal?limit=10000&after={len(seen)}").text:
         lines = text.splitlines(keepends=True)
-        assert sum(map(len, lines[:-1])) < most
+        assert sum(map(len, lines[:-1])) < limit
         seen += map(json.loads, lines)
         parts += 1
     assert seen == [json.loads(compact(entry._asdict())) for entry in whole]
@@ -151,3 +161,63 @@ def test_headers_of_every_answer(untouched: TestClient) -> None:
         made = untouched.get("/campaigns", headers={"X-Request-Id": bad}).headers["X-Request-Id"]
         assert made != bad
         assert len(made) == 32
+
+
+ASKS = 60
+READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
+
+
+class Locked(Storage):
+    """A storage whose lock another process holds until `free` is set."""
+
+    def __init__(self) -> None:
+        super().__init__(Memory())
+        self.free = threading.Event()
+
+    def change(self, *wanted: Any) -> None:
+        assert self.free.wait(LONG)
+        super().change(*wanted)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    with anyio.fail_after(LONG):
+        while not true():
+            await anyio.sleep(0.01)
+
+
+def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(routes, "_WAITING_LIMIT", ASKS - routes._WRITERS)
+    storage = Locked()
+    app = Service(Settings(storage=storage))
+    answers: list[httpx.Response] = []
+
+    async def main() -> None:
+        async with (
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HERE) as client,
+            anyio.create_task_group() as group,
+        ):
+            assert (await client.post("/campaigns", json=PROMPTS)).status_code == 201
+
+            async def ask() -> None:
+                answers.append(await client.post("/campaigns/prompts/asks"))
+
+            try:
+                for _ in range(ASKS):
+                    group.start_soon(ask)
+                waiting = ASKS - routes._WRITERS
+                await until(lambda: app.threads.waiting == waiting)
+                with anyio.fail_after(LONG):
+                    for path in ("/readyz", "/metrics", "/campaigns", "/", AT, *READS):
+                        assert (await client.get(path)).status_code == 200, path
+                    refused = await client.post("/campaigns/prompts/asks")
+                said = problem(refused, 503, "storage-unavailable")
+                assert said.startswith("20 requests wait for the storage already")
+                assert refused.headers["Retry-After"] == "1"
+                assert not answers
+            finally:
+                storage.free.set()
+
+    in_loop(main())
+    assert [answer.status_code for answer in answers] == [200] * ASKS

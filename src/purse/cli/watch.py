@@ -16,8 +16,7 @@ from purse.base.text import count, format_digits, format_time
 from purse.campaign.api.results import in_period, state_text
 from purse.campaign.api.states import OPEN
 from purse.campaign.campaign import Campaign
-from purse.cli import complete
-from purse.cli.options import option, stored
+from purse.cli.options import complete_campaigns, option, stored
 from purse.client.server import Server
 from purse.errors import PurseError
 
@@ -40,7 +39,7 @@ _PARTS = (
 
 
 @click.command()
-@click.argument("name", shell_complete=complete.campaigns)
+@click.argument("name", shell_complete=complete_campaigns)
 @option("--once", "Print the view once and exit.", is_flag=True)
 @stored
 def watch(name: str, once: bool, storage: str) -> None:
@@ -62,11 +61,11 @@ def watch(name: str, once: bool, storage: str) -> None:
         if once:
             console.print(_view(*next(pictures)))
         elif not console.is_terminal:
-            seen = 0
+            last = 0
             for status, history, _, _ in pictures:
-                if history["seq"] > seen:
+                if history["seq"] > last:
                     click.echo(_line(status, history))
-                    seen = history["seq"]
+                    last = history["seq"]
         else:
             with Live(console=console, auto_refresh=False) as live:
                 for picture in pictures:

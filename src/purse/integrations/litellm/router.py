@@ -1,8 +1,4 @@
-"""`PurseRouter`: a campaign chooses among the deployments of a LiteLLM router, within its budget.
-
-    hook = PurseRouter({"auto": create_campaign(router, "auto", budget="25.00")})
-    litellm.callbacks = [hook]
-    answer = await router.acompletion(model="auto", messages=[...])
+"""The callback of a LiteLLM router.
 
 Every attempt, each retry and each fallback included, needs a ticket that holds the most that this
 very call may cost. Calls that LiteLLM would make without asking are refused.
@@ -34,7 +30,7 @@ from purse.errors import (
     shorten,
 )
 from purse.integrations.campaign_costs import check_campaign, chosen_arm
-from purse.integrations.litellm_attempts import (
+from purse.integrations.litellm.attempts import (
     KEY,
     METADATA,
     TICKET,
@@ -42,9 +38,8 @@ from purse.integrations.litellm_attempts import (
     Attempts,
     metadata_of,
 )
-from purse.integrations.litellm_campaigns import create_campaign
-from purse.integrations.litellm_defaults import VALID, labels_of, valid_answer, wants_json
-from purse.integrations.litellm_offers import Offer, offers_of
+from purse.integrations.litellm.costs import Offer, offers_of
+from purse.integrations.litellm.defaults import VALID, labels_of, valid_answer, wants_json
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
@@ -55,8 +50,6 @@ with needs("purse.integrations.litellm", "litellm"):
         UnprocessableEntityError,
     )
     from litellm.integrations.custom_logger import CustomLogger
-
-__all__ = ["PurseRouter", "create_campaign", "ticket_of"]
 
 # errors after which the deployment is as well as before
 _THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
@@ -164,9 +157,11 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         """
         request = {} if request_kwargs is None else request_kwargs
         where = next((name for name in METADATA[::-1] if name in request), METADATA[0])
-        given = request.get(where) or {}
+        metadata = request.get(where) or {}
         # a copy for each attempt: LiteLLM hands one and the same to all attempts of a request
-        request[where] = own = {name: given[name] for name in given if name not in (KEY, TICKET)}
+        request[where] = own = {
+            name: metadata[name] for name in metadata if name not in (KEY, TICKET)
+        }
         campaign = self.campaigns.get(model)
         if campaign is None:
             if _REFUSED in own and request.get("fallback_depth"):
@@ -175,10 +170,18 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 )
             return healthy_deployments
         waited = AsyncCampaign(campaign)
-        given.pop(_REFUSED, None)  # of an earlier request, if the caller keeps the metadata
+        metadata.pop(_REFUSED, None)  # of an earlier request, if the caller keeps the metadata
         try:
-            asked = campaign, model, healthy_deployments, messages, request
-            offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
+            offers = await asyncio.to_thread(
+                offers_of,
+                campaign,
+                model,
+                healthy_deployments,
+                messages,
+                request,
+                self.answer_tokens,
+                self.margin,
+            )
             ticket = await self._ask(waited, offers, self._labels(own))
             offer = offers[chosen_arm(ticket)]
         except ArmsCoolingDown as error:
@@ -186,7 +189,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         except AskRefused as error:
             says_whose = isinstance(error, (CampaignPaused, CampaignEnded))
             reason = str(error) if says_whose else f"campaign {campaign.name!r}: {error}"
-            given[_REFUSED] = reason
+            metadata[_REFUSED] = reason
             purse = (await waited.status()).purses[0]
             raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error
         except InvalidInput as error:
@@ -214,8 +217,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     ) -> CampaignTicket:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
         until = time.monotonic() + self.wait
-        most = {arm: offer.most for arm, offer in offers.items()}
-        arms = list(most) if None in most.values() else most
+        maxima = {arm: offer.maximum for arm, offer in offers.items()}
+        arms = list(maxima) if None in maxima.values() else maxima
         while True:
             try:
                 return await campaign.ask(arms=arms, labels=labels)

@@ -1,4 +1,6 @@
-"""A group of commands whose help lists them by what they are for."""
+"""Groups of commands, whose help lists them by what they are for; and two of them: `campaign`, a
+budget with its tickets, and `account`, one budget for many campaigns.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,7 @@ class Sections(click.Group):
 class Late(Sections):
     """A group whose commands are made when the first of them is needed, because that takes a while.
 
-    make   returns them by section
+    make   returns the commands by section
     """
 
     def __init__(self, *args: Any, make: Callable[[], Commands], **options: Any) -> None:
@@ -90,8 +92,52 @@ class Late(Sections):
         if self.make is not None:
             make, self.make = self.make, None
             self.add_sections(make())
-        return self.made
+        return self._by_name
 
     @commands.setter
     def commands(self, commands: MutableMapping[str, click.Command]) -> None:
-        self.made = commands
+        self._by_name = commands
+
+
+def _account_commands() -> Commands:
+    """Return the commands of `purse account` by section."""
+    from purse.campaign.account import Account
+    from purse.cli import budgets
+    from purse.cli.made import command
+
+    new = command(Account, "create", "new")
+    keep = [budgets.export(Account), command(Account, "audit")]
+    return budgets.sections(Account, {budgets.SPEND: [new], budgets.KEEP: keep})
+
+
+@click.group(cls=Late, with_codes=True, make=_account_commands)
+def account() -> None:
+    """Share a budget: one account for many campaigns, and for accounts below it.
+
+    \b
+    purse account new company --budget 1000 --resource USD
+    purse account new team-a --budget 300 --account company
+    purse campaign new prompts --account team-a --budget 100 \\
+        --arm small=0.01 --arm large=0.05
+    purse account status company         what is left on each level
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+
+
+def _campaign_commands() -> Commands:
+    """Return the commands of `purse campaign` by section."""
+    from purse.cli.campaign import commands
+
+    return commands()
+
+
+@click.group(cls=Late, with_codes=True, make=_campaign_commands)
+def campaign() -> None:
+    """Spend a real budget: ask for an arm, and tell its reward and cost.
+
+    \b
+    purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25
+    purse campaign ask prompts              ticket, arm, probability, held
+    purse campaign ask prompts --arm small  only this arm may be chosen
+    purse campaign tell prompts 1 --reward 0.93 --cost 0.0021
+    purse campaign watch prompts
+    """  # noqa: D301 - click reads the backspace as: keep these lines

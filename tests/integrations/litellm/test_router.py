@@ -225,7 +225,7 @@ def test_an_arm_of_several_deployments_holds_what_its_dearest_may_cost(
     lab: Lab, dearer_first: bool, own: int | None
 ) -> None:
     """Without `max_tokens`, whether or not the cheaper one has a limit of its own."""
-    from purse.integrations.litellm_offers import offers_of
+    from purse.integrations.litellm.costs import offers_of
 
     prices = [2e-5, 1e-6] if dearer_first else [1e-6, 2e-5]
     models = [
@@ -244,7 +244,7 @@ def test_an_arm_of_several_deployments_holds_what_its_dearest_may_cost(
     (offer,) = offers_of(campaign, "auto", models, lab.asked, {}, None, 1.25).values()
     assert len(offer.deployments) == 2
     assert offer.answer_tokens == (own or 500)
-    assert offer.most == Decimal(str(max(prices))) * offer.answer_tokens
+    assert offer.maximum == Decimal(str(max(prices))) * offer.answer_tokens
 
 
 def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:

@@ -17,13 +17,20 @@ from purse.campaign.api.kinds import Kind, Report, amounts, number, pair
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
-from purse.cli import budgets, complete
-from purse.cli.campaign.watch import watch
+from purse.cli import budgets
+from purse.cli.groups import Commands
 from purse.cli.made import OF, command, content, opened, read
-from purse.cli.options import PATH, for_machines, option, stored
+from purse.cli.options import (
+    PATH,
+    complete_accounts,
+    complete_campaigns,
+    for_machines,
+    option,
+    stored,
+)
 from purse.cli.output import print_json
-from purse.cli.sections import Commands
 from purse.cli.show import SUMS, show_receipt
+from purse.cli.watch import watch
 from purse.errors import InvalidInput, PurseError, invalid
 from purse.policies import DEFAULT
 
@@ -36,16 +43,11 @@ _NO_END = (
 
 def commands() -> Commands:
     """Return the commands by section."""
-    costs = {
-        "cost_min": "the least that a pull costs, as the policy knows it: of all arms, or of each "
-        "as NAME=COST; None: a thousandth of the most",
-        "cost_ceiling": "how high add-arm and set-arm may move the most that an arm costs: of all "
-        "arms, or of one as NAME=COST; None: no higher than --arm says",
-    }
-    own = {name: (Kind({}, _cost, "COST|NAME=COST", name), text) for name, text in costs.items()}
+    costs = ("cost_min", "cost_ceiling")
+    own = {name: Kind({}, _cost, "COST|NAME=COST", name) for name in costs}
     new = command(Campaign, "create", "new", call=_create, own=own)
     ask = command(Campaign, "_ask", call=_ask_for, columns="asked", without=["context"])
-    audit = command(Campaign, "audit", own={"acknowledged": (Kind({}, _numbers, "FILE"), "")})
+    audit = command(Campaign, "audit", own={"acknowledged": Kind({}, _numbers, "FILE")})
     without = click.Option(
         ["--without-contexts"],
         is_flag=True,
@@ -62,22 +64,22 @@ def commands() -> Commands:
 
 
 def _create(
-    *, arms: Mapping[str, Any], cost_min: Any = None, cost_ceiling: Any = None, **given: Any
+    *, arms: Mapping[str, Any], cost_min: Any = None, cost_ceiling: Any = None, **terms: Any
 ) -> Campaign:
     """Create a campaign, and say what a pull is taken to cost if it was not typed."""
     campaign = Campaign.create(
         arms=arms,
         cost_min=_spread(cost_min, arms, {}),
         cost_ceiling=_spread(cost_ceiling, arms, arms),
-        **given,
+        **terms,
     )
     if cost_min is None and hasattr(campaign, "terms"):
         from purse.campaign.terms.terms import texts
 
-        least = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
-        said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)
-        click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
-    if not {"horizon", "every", "until"} & given.keys() and _plans(given.get("policy", DEFAULT)):
+        minima = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
+        shown = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in minima)
+        click.echo(f"A pull is taken to cost at least: {shown} (--cost-min changes it)", err=True)
+    if not {"horizon", "every", "until"} & terms.keys() and _plans(terms.get("policy", DEFAULT)):
         click.echo(_NO_END, err=True)
     return campaign
 
@@ -104,15 +106,15 @@ def _labels() -> click.Command:
         if typed.pop("as_json"):
             raise InvalidInput("give either --csv or --json")
         campaign = opened(Campaign, typed.pop(OF), typed.pop("storage"))
-        given = read(arguments_of(Campaign.labels), typed)
+        arguments = read(arguments_of(Campaign.labels), typed)
         names = [purse.resource for purse in campaign.status().purses]
         table = csv.writer(sys.stdout, lineterminator="\n")
-        days = ["day"] if "by" in given else []
+        days = ["day"] if "by" in arguments else []
         table.writerow([*days, "key", "value", "resource", "tickets", *SUMS])
-        for one in campaign.labels(**given):
+        for one in campaign.labels(**arguments):
             head = [one.day, one.key, one.value][1 - len(days) :]
-            for place, name in enumerate(names):
-                sums = [getattr(one, amounts)[place] for amounts in SUMS]
+            for index, name in enumerate(names):
+                sums = [getattr(one, amounts)[index] for amounts in SUMS]
                 table.writerow([*head, name, one.tickets, *sums])
 
     plain.callback = run
@@ -127,11 +129,11 @@ def _cost(text: str) -> tuple[str, Any]:
 
 
 def _spread(
-    costs: list[tuple[str, Any]] | None, arms: Iterable[str], rest: Mapping[str, Any]
+    costs: list[tuple[str, Any]] | None, arms: Iterable[str], others: Mapping[str, Any]
 ) -> Any:
     """Return the cost of all arms, or of each, as it was typed.
 
-    rest   the costs of arms that are not named
+    others   the costs of arms that are not named
     """
     match costs:
         case None:
@@ -139,20 +141,20 @@ def _spread(
         case [("", str(amount))]:
             return amount
     for name, amount in costs:
-        rest = {**rest, name: amount} if name else dict.fromkeys(arms, amount)
-    return rest
+        others = {**others, name: amount} if name else dict.fromkeys(arms, amount)
+    return others
 
 
 def _ask_for(
-    campaign: Campaign, n: Any = 1, contexts: list[Any] | None = None, **given: Any
+    campaign: Campaign, n: Any = 1, contexts: list[Any] | None = None, **options: Any
 ) -> list[CampaignTicket]:
     """Ask for tickets, and say what an ask may have to wait for."""
     from purse.base.progress import progress
 
     with progress("waiting for the campaign's storage, or its server"):
         if n == 1 and (contexts is None or len(contexts) == 1):
-            return [campaign.ask(context=contexts[0] if contexts else None, **given)]
-        return campaign.ask_many(n, contexts=contexts, **given)
+            return [campaign.ask(context=contexts[0] if contexts else None, **options)]
+        return campaign.ask_many(n, contexts=contexts, **options)
 
 
 @click.command()
@@ -161,7 +163,7 @@ def _ask_for(
 @option(
     "--account NAME",
     "Account above the new campaign, into which its totals must fit [default: none].",
-    shell_complete=complete.accounts,
+    shell_complete=complete_accounts,
 )
 @stored
 def restore(file: Path, name: str | None, account: str | None, storage: str) -> None:
@@ -181,7 +183,7 @@ def _numbers(path: str) -> list[Any]:
 @for_machines
 @stored
 @click.command()
-@click.argument("of", metavar="NAME", shell_complete=complete.campaigns)
+@click.argument("of", metavar="NAME", shell_complete=complete_campaigns)
 @click.argument("ticket", metavar="TICKET|-")
 @option("--reward REWARD", "Reward, from 0 to 1 or in the campaign's range.")
 @option("--cost AMOUNT", "True cost; for several resources as 0.01,500.")
@@ -204,7 +206,7 @@ def tell(
         if reward is not None or cost is not None:
             raise InvalidInput("reward and cost are read from stdin if the ticket is -")
         lines = enumerate(sys.stdin, 1)
-        reports = [_report_of(place, line) for place, line in lines if line.strip()]
+        reports = [_report_of(number, line) for number, line in lines if line.strip()]
     elif reward is None or cost is None:
         raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
     else:
@@ -213,7 +215,7 @@ def tell(
     _show_answers(reports, answers, as_json)
 
 
-def _report_of(place: int, line: str) -> Report:
+def _report_of(number: int, line: str) -> Report:
     """Return the report on a line of stdin."""
     try:
         report = Report(**json.loads(line))
@@ -221,7 +223,7 @@ def _report_of(place: int, line: str) -> Report:
             raise ValueError
     except (ValueError, TypeError):
         raise invalid(
-            f"stdin, line {place}",
+            f"stdin, line {number}",
             line.strip(),
             'must be like {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
         ) from None

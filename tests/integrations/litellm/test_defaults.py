@@ -48,13 +48,13 @@ def chosen(text: str | None, end: str = "stop", **more: Any) -> Any:
 def test_a_valid_answer_ended_normally_and_is_what_was_asked_for(
     answer: Any, is_json: bool, reward: float
 ) -> None:
-    from purse.integrations.litellm_defaults import valid_answer
+    from purse.integrations.litellm.defaults import valid_answer
 
     assert valid_answer(answer, is_json) == reward
 
 
 def test_labels_are_those_of_the_proxy_and_never_a_key() -> None:
-    from purse.integrations.litellm_defaults import labels_of
+    from purse.integrations.litellm.defaults import labels_of
 
     user = "ann" + "x" * 197
     assert labels_of(PROXY) == {"team": "search", "user": user, "key": "0123456789ab"}

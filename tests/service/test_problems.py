@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +18,18 @@ from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
+from purse.service import problems
 from purse.service.openapi import document
-from tests.support.service import PROMPTS, TestClient, problem, problem_kinds, running, service
+from tests.support.service import (
+    PROMPTS,
+    TestClient,
+    bearer,
+    problem,
+    problem_kinds,
+    running,
+    service,
+    token_file,
+)
 
 JSON = {"Content-Type": "application/json"}
 AT = "/campaigns/prompts"
@@ -288,3 +301,59 @@ def test_a_bug_is_a_500_that_only_the_log_explains(
     assert problem(answer, 500, "internal") == "the server's log says more under r-1"
     assert "ZeroDivisionError" in caplog.text
     assert "secret" not in json.dumps(answer.json())
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """What is logged, as JSON lines."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(problems._JsonLines())
+    problems.LOGGER.addHandler(handler)
+    before = problems.LOGGER.level
+    problems.LOGGER.setLevel(logging.INFO)
+    yield written
+    problems.LOGGER.removeHandler(handler)
+    problems.LOGGER.setLevel(before)
+
+
+def test_each_request_is_one_line_without_its_token(lines: io.StringIO, tmp_path: Path) -> None:
+    path, made = token_file(tmp_path)
+    client = service(tokens=path)
+    client.get(
+        "/campaigns/prompts?secret=1", headers={**bearer(made["read"]), "X-Request-Id": "r-1"}
+    )
+    client.get("/campaigns", headers=bearer("purse_wrong"))
+    first, second = (json.loads(line) for line in lines.getvalue().splitlines())
+    assert first.pop("ms") >= 0
+    assert first.pop("time").endswith("+00:00")
+    assert first == {
+        "level": "info",
+        "message": "request",
+        "method": "GET",
+        "route": "/campaigns/{name}",
+        "status": 400,
+        "campaign": "prompts",
+        "request_id": "r-1",
+        "token": "read",
+    }
+    assert (second["status"], second["token"]) == (401, None)
+    assert not any(word in lines.getvalue() for word in (*made.values(), "purse_wrong", "secret"))
+
+
+def record(message: str, **facts: Any) -> logging.LogRecord:
+    made = {"msg": message, "levelname": "INFO", "created": 0.0, **facts}
+    return logging.makeLogRecord(made)
+
+
+def test_a_line_for_people_cannot_be_broken() -> None:
+    facts = {"campaign": "a\x1b[2J", "token": None}
+    line = problems._Lines().format(record("hello\nworld", **{problems.FACTS: facts}))
+    assert line == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
+
+
+def test_a_failure_is_logged_with_its_cause() -> None:
+    error = ZeroDivisionError()
+    failed = record("oh", exc_info=(type(error), error, None))
+    assert "ZeroDivisionError" in json.loads(problems._JsonLines().format(failed))["error"]
+    assert "ZeroDivisionError" in problems._Lines().format(failed)
