@@ -11,8 +11,8 @@ from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
 from purse.engine.late.delay import parse_delay
 from purse.lab.figure import Figure
-from purse.lab.page.charts.heat_map import heat_map
 from research.leaderboard.advice import percent, rank, recommend
+from research.leaderboard.heat_map import heat_map
 from research.leaderboard.record import ADVERSARY
 from research.leaderboard.suites import name_file
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from purse.lab.figure import render_svg
-from purse.lab.page.charts.heat_map import heat_map
 from research.leaderboard import advice, comparisons, in_traffic, tables
 from research.leaderboard.case import Case
+from research.leaderboard.heat_map import heat_map
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown
 from research.leaderboard.record import Record, record_of
 from research.leaderboard.scores import Alone, Leaderboard

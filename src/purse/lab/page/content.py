@@ -164,7 +164,7 @@ def _shown(figures: Mapping[str, Any], name: str) -> list[Part]:
 
 
 def _about_data(notes: Sequence[str]) -> list[Part]:
-    """Return what was taken for what when the data were read."""
+    """Return the notes that were made when the data were read."""
     return [("h3", "About the data"), ("lines", notes)] if notes else []
 
 
@@ -185,7 +185,7 @@ def _regret(
 
 
 def _left(study: Study, figures: Mapping[str, Any]) -> list[Part]:
-    """Return what was left of the budget, as a figure or in a sentence, and whose world ended."""
+    """Return the part of the budget that was left, as a figure or a sentence, and ended worlds."""
     shown = _shown(figures, "left")
     if not shown:
         part = float(frames.left(study)["part"].max())  # type: ignore[arg-type]

@@ -253,7 +253,7 @@ def _player(kind: str, name: str) -> dict[str, Any]:
 
 
 def log_arms(arms: pl.DataFrame) -> Table:
-    """Return what the log knows of each arm."""
+    """Return the table of the arms of a log."""
     costs = [name for name in arms.columns if name.startswith("cost")]
     rows = []
     for row in arms.iter_rows(named=True):

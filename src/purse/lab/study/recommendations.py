@@ -120,23 +120,23 @@ def recommend(
     exact = None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
     question, confidence = read_question(by, exact, within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
-    place = make(world, budget)
-    right = _right_answers(place, question)
+    world = make(world, budget)
+    right = _right_answers(world, question)
     results = []
-    with progress(f"{_POLICY} on {place.name}") as shown:
+    with progress(f"{_POLICY} on {world.name}") as shown:
         for name, sampling in _SAMPLING.items():
             job = make_job(
-                _spec_of(place, question, confidence, sampling), place, budget, seed=seed
+                _spec_of(world, question, confidence, sampling), world, budget, seed=seed
             )
             results.append(_summary(name, job, question, confidence, right, n_paths, shown))
     return RecommendationStudy(
-        place.name,
+        world.name,
         float(job.problem.budget[0]) / amounts.UNIT,
         n_paths,
         job.game.seed,
         *question,
         confidence,
-        tuple(name for name, good in zip(place.arm_names, right, strict=True) if good),
+        tuple(name for name, good in zip(world.arm_names, right, strict=True) if good),
         tuple(results),
     )
 
@@ -184,7 +184,7 @@ def _summary(
     """Play all paths of a job, and judge their answers."""
     problem, (low, high) = job.problem, job.world.reward_range
     scale = float(problem.unit_scale[0]) * amounts.UNIT
-    least, most = (
+    lowest, highest = (
         (bounds[:, 0] / amounts.UNIT).tolist()
         for bounds in (
             (problem.cost_min, problem.cost_max)
@@ -199,7 +199,7 @@ def _summary(
         arms = [
             Arm(str(i), int(n), low * n + (high - low) * reward, cost / scale, (low, high), ends)
             for i, (n, reward, cost, ends) in enumerate(
-                zip(*state, zip(least, most, strict=True), strict=True)
+                zip(*state, zip(lowest, highest, strict=True), strict=True)
             )
         ]
         decision = Decision(question, arms, len(arms))

@@ -117,19 +117,19 @@ def measure(
     bar: Progress,
 ) -> Regrets:
     """Return the same as `regrets`, with a store and a progress bar that exist already."""
-    place = worlds.make(world, budget)
-    if place.n_resources > 1:
+    world = worlds.make(world, budget)
+    if world.n_resources > 1:
         raise InvalidInput(
-            f"{place.name} has {place.n_resources} resources; these notions of regret are for one"
+            f"{world.name} has {world.n_resources} resources; these notions of regret are for one"
         )
-    if (place.cost_min == 0).any():
+    if (world.cost_min == 0).any():
         raise InvalidInput(
-            f"{place.name} has pulls that cost nothing, for which reward per cost means "
+            f"{world.name} has pulls that cost nothing, for which reward per cost means "
             "nothing; `compare` and `simulate` play it"
         )
-    job = make_job(policy, place, budget, seed=seed, stop=stop)
+    job = make_job(policy, world, budget, seed=seed, stop=stop)
     check_device(device, job)
-    fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
+    fixed = single_arm_jobs(world, budget, seed=seed, stop=stop)
     start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
 
     def run(number: int, task: Job) -> pl.DataFrame:
@@ -147,17 +147,17 @@ def measure(
         budget=float(job.problem.budget[0] / amounts.UNIT),
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
         own_clock=store.own_clock(job, runs, n_workers, bar),
-        reward_means=place.reward_means,
-        cost_means=None if place.cost_means is None else place.cost_means[:, 0],
-        context_optima=contexts.optima(place, amounts.text(job.problem.budget[0]))
-        if place.n_features
+        reward_means=world.reward_means,
+        cost_means=None if world.cost_means is None else world.cost_means[:, 0],
+        context_optima=contexts.optima(world, amounts.text(job.problem.budget[0]))
+        if world.n_features
         else {},
         **sums,
         **benchmarks,
     )
     values = {name: notion(evidence) for name, notion in _EVERY.items()}
     estimates = {name: estimate(value) for name, value in values.items() if value is not None}
-    return Regrets(job.name, place.name, evidence.budget, evidence, estimates)
+    return Regrets(job.name, world.name, evidence.budget, evidence, estimates)
 
 
 def _known_benchmarks(job: Job) -> dict[str, float | None]:

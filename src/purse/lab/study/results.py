@@ -117,7 +117,7 @@ class Study(PageResult):
         return self.frames["references"]
 
     def arms(self) -> pl.DataFrame:
-        """Return what each arm is: a row per world, budget and arm.
+        """Return the arms: a row per world, budget and arm.
 
         Its columns are the mean reward and cost of a pull, reward per cost, what the arm gains
         alone, and whether it is the best arm alone.

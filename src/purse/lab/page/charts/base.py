@@ -61,24 +61,24 @@ DASHES: tuple[list[int], ...] = ([5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [2, 4], [
 
 def colours(policies: Sequence[str]) -> list[str]:
     """Return one colour per policy; after eight they come again."""
-    return [LIGHT[place % len(LIGHT)] for place in range(len(policies))]
+    return [LIGHT[index % len(LIGHT)] for index in range(len(policies))]
 
 
 def shapes(policies: Sequence[str]) -> list[str]:
     """Return one shape per policy; a colour that comes again has another shape."""
-    return [_SHAPES[(place + place // len(LIGHT)) % len(_SHAPES)] for place in range(len(policies))]
+    return [_SHAPES[(index + index // len(LIGHT)) % len(_SHAPES)] for index in range(len(policies))]
 
 
 def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
     """Return one colour per arm: the reserved one for the best arm, and grey for the others."""
     plain = [arm for arm in arms if arm not in (others, best)]
-    own = {arm: _ARMS_LIGHT[place % len(_ARMS_LIGHT)] for place, arm in enumerate(plain)}
+    own = {arm: _ARMS_LIGHT[index % len(_ARMS_LIGHT)] for index, arm in enumerate(plain)}
     return [own.get(arm, _BEST if arm == best else _OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
     """Return one dash per theorem or reference."""
-    return [DASHES[place % len(DASHES)] for place in range(len(names))]
+    return [DASHES[index % len(DASHES)] for index in range(len(names))]
 
 
 def dark_rules() -> str:
