@@ -11,16 +11,15 @@ from rich.table import Table
 
 from benchmarks import (
     asks,
+    by_size,
     campaigns,
     engine,
     families,
     gpu,
     http_service,
-    linear,
     memory,
     page,
     record,
-    replan,
     startup,
 )
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
@@ -125,8 +124,8 @@ def main() -> None:
         raise SystemExit(f"no plain C in benchmarks/families.py for {', '.join(missing)}")
     cpu = record.rounded(measure())
     record.save(record.CPU, cpu)
-    record.save(record.REPLAN, replan.measure())
-    record.save(record.CONTEXTS, linear.measure())
+    record.save(record.REPLAN, by_size.measure_plans())
+    record.save(record.CONTEXTS, by_size.measure_contexts())
     if gpu.usable():
         record.save(record.GPU, gpu.measure())
     record.save(record.CAMPAIGNS, campaigns.measure())

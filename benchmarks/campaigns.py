@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import live, load, record, recovery, servers
+from benchmarks import live, load, page, record, recovery, servers
 from benchmarks.doors import TERMS, Optuna, PlainFile, Purse
 from benchmarks.http_doors import Http
 from benchmarks.instance import say
@@ -158,17 +158,13 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
 
 def main() -> None:
     """Measure and print; without --quick, keep the numbers and renew the page."""
-    from benchmarks import page
-
     quick = sys.argv[1:] == ["--quick"]
     if sys.argv[1:] and not quick:
         raise SystemExit("usage: python -m benchmarks.campaigns [--quick]")
-    found = record.rounded(measure(QUICK if quick else Effort()))
-    print(live.part(found))
+    facts = record.rounded(measure(QUICK if quick else Effort()))
+    print(live.part(facts))
     if not quick:
-        record.save(record.CAMPAIGNS, found)
-        page.renew()
-        say(f"written to {record.CAMPAIGNS} and {record.PAGE}")
+        page.publish(record.CAMPAIGNS, facts)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from benchmarks import http_page, load, record, servers
+from benchmarks import http_page, load, page, record, servers
 from benchmarks.doors import COST, REWARD, TERMS, Purse
 from benchmarks.http_doors import Health, Http, HttpMany, HttpOne
 from benchmarks.http_page import BARE, CROWDS, HEALTH, LOCAL, OURS, PACKAGES, PLAIN
@@ -144,17 +144,13 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
 
 def main() -> None:
     """Measure and print; without --quick, keep the numbers and renew the page."""
-    from benchmarks import page
-
     quick = sys.argv[1:] == ["--quick"]
     if sys.argv[1:] and not quick:
         raise SystemExit("usage: python -m benchmarks.http_service [--quick]")
-    found = record.rounded(measure(QUICK if quick else Effort()))
-    print(http_page.part(found))
+    facts = record.rounded(measure(QUICK if quick else Effort()))
+    print(http_page.part(facts))
     if not quick:
-        record.save(record.HTTP, found)
-        page.renew()
-        say(f"written to {record.HTTP} and {record.PAGE}")
+        page.publish(record.HTTP, facts)
 
 
 if __name__ == "__main__":

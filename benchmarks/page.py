@@ -4,16 +4,27 @@ number in it is typed. Renew it with `python -m benchmarks.page`; `make bench` m
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks import break_even, http_page, linear, live, record, replan
+from benchmarks import break_even, http_page, live, record
 from benchmarks.families import FLOOR
-from benchmarks.instance import USUAL
+from benchmarks.instance import USUAL, say
 from benchmarks.memory import HORIZON
 from benchmarks.rivals import MABWISER, RIVER
 from benchmarks.startup import COLD
-from benchmarks.tables import at, memory_table, number, policies_table, sizes, waits_table, widest
+from benchmarks.tables import (
+    at,
+    contexts_part,
+    memory_table,
+    number,
+    plans_part,
+    policies_table,
+    sizes,
+    waits_table,
+    widest,
+)
 
 TWICE = 0.5  # of the rounds of plain C: what no policy should fall below
 
@@ -23,6 +34,13 @@ def renew() -> None:
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
     record.PAGE.write_text(markdown(cpu, *others()))
+
+
+def publish(path: Path, facts: dict[str, Any]) -> None:
+    """Keep the numbers of one part, and renew the page."""
+    record.save(path, facts)
+    renew()
+    say(f"written to {path} and {record.PAGE}")
 
 
 def others() -> list[dict[str, Any] | None]:
@@ -70,8 +88,8 @@ def markdown(
         f"1 it is faster. Mean gains of both are at most {apart:.1f} standard errors apart.",
         policies_table(cpu, cuda),
         rivals_said(cpu),
-        *([replan.part(plans, cuda)] if plans else []),
-        *([linear.part(contexts)] if contexts else []),
+        *([plans_part(plans, cuda)] if plans else []),
+        *([contexts_part(contexts)] if contexts else []),
         "## What one waits for",
         waits_table(cpu),
         *asks_part(cpu),
@@ -89,15 +107,15 @@ def markdown(
 
 def rivals_said(cpu: dict[str, Any]) -> str:
     """Return how other libraries were asked, and how long that takes."""
-    taken = {
+    times = {
         rival["name"]: number(1e6 / rival["rounds_per_second"])
         for rival in cpu["rivals"]
         if rival["arms"] == USUAL
     }
     return (
         f"From Python, with K = {USUAL} and without a budget: `river`'s EXP3, pulled and updated, "
-        f"takes {taken[RIVER]} µs a round, and `mabwiser`'s UCB1 (it has no EXP3), which predicts "
-        f"and is fitted, {taken[MABWISER]} µs."
+        f"takes {times[RIVER]} µs a round, and `mabwiser`'s UCB1 (it has no EXP3), which predicts "
+        f"and is fitted, {times[MABWISER]} µs."
     )
 
 
@@ -106,11 +124,8 @@ def in_short(
 ) -> str:
     """Return the page in a few lines."""
     rows = {row["policy"]: row for row in at(cpu, USUAL)}
-    held = [row for row in cpu["rows"] if row["plain"] is not None]
-    ahead, behind = (
-        [row for row in held if row["plain"] >= 1],
-        [row for row in held if row["plain"] < TWICE],
-    )
+    ratios = [row["plain"] for row in cpu["rows"] if row["plain"] is not None]
+    ahead, behind = sum(r >= 1 for r in ratios), sum(r < TWICE for r in ratios)
     lines = [
         f"With {USUAL} arms one core plays "
         f"{number(rows['exp3.bwk']['rounds_per_second'] / 1e6)} million rounds a second "
@@ -118,9 +133,9 @@ def in_short(
         f"{number(rows[FLOOR]['rounds_per_second'] / 1e6)} of `{FLOOR}`; half of the "
         "policies take at most "
         f"{number(median(row['nanoseconds'] for row in rows.values()))} ns a round.",
-        f"Of {len(held)} pairs of a policy and a K, {len(ahead)} are at least as fast as "
-        f"plain C of the same family, {len(held) - len(ahead) - len(behind)} "
-        f"take up to twice as long, and {len(behind)} longer.",
+        f"Of {len(ratios)} pairs of a policy and a K, {ahead} are at least as fast as "
+        f"plain C of the same family, {len(ratios) - ahead - behind} "
+        f"take up to twice as long, and {behind} longer.",
         f"`exp3.bwk` plays {number(rows['exp3.bwk']['river'])} times as many rounds as "
         "`river`'s EXP3, and `ucb-bv1` "
         f"{number(rows['ucb-bv1']['mabwiser'])} times as many as `mabwiser`'s UCB1.",
@@ -134,10 +149,10 @@ def in_short(
             f"policy); other work left them {cores:.2f} cores."
         )
     if cuda:
-        there = {row["policy"]: row["rounds_per_second"] / 1e9 for row in cuda["rows"]}
+        on_gpu = {row["policy"]: row["rounds_per_second"] / 1e9 for row in cuda["rows"]}
         lines.append(
-            f"An {cuda['machine']['GPU']} plays {number(there['exp3.bwk'])} billion "
-            f"rounds a second of `exp3.bwk`, {number(there[FLOOR])} of `{FLOOR}`."
+            f"An {cuda['machine']['GPU']} plays {number(on_gpu['exp3.bwk'])} billion "
+            f"rounds a second of `exp3.bwk`, {number(on_gpu[FLOOR])} of `{FLOOR}`."
         )
     if campaigns:
         lines += live.in_short(campaigns)
@@ -148,10 +163,10 @@ def asks_part(cpu: dict[str, Any]) -> list[str]:
     """Asks with masks and contexts."""
     if "asks" not in cpu:
         return []
-    taken = [
+    rows = [
         f"`{row['policy']}`, {row['asked']}: {number(row['microseconds'])}" for row in cpu["asks"]
     ]
-    return [f"An ask and a tell with K = {USUAL}, µs: {'; '.join(taken)}."]
+    return [f"An ask and a tell with K = {USUAL}, µs: {'; '.join(rows)}."]
 
 
 def memory_part(cpu: dict[str, Any]) -> list[str]:
@@ -172,7 +187,7 @@ def memory_part(cpu: dict[str, Any]) -> list[str]:
 
 
 def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
-    """Return what a GPU does, on the machine that had one."""
+    """Return the section on the GPU, on the machine that had one."""
     if cuda is None:
         return []
     refused = f" Not there: {listed(list(cuda['refused']))}." if cuda["refused"] else ""
@@ -187,7 +202,7 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
 
 def what_makes_it_fast(cpu: dict[str, Any]) -> str:
     """Return a line for each idea; the docstrings say more."""
-    found = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
+    times = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
     low, high = sizes(cpu)[0], sizes(cpu)[-1]
     lines = [
         "`purse.compiler.machine_code`: the loop and a policy's kernels are one function that "
@@ -198,8 +213,8 @@ def what_makes_it_fast(cpu: dict[str, Any]) -> str:
         "`purse.kernels.fastmath`: an exp without branches, so that loops over arms become vector "
         "code.",
         "`purse.kernels.sumtree`: a draw and an update take O(log K): `exp3.bwk` takes "
-        f"{number(found['exp3.bwk', low])} ns with {low:,} arms and "
-        f"{number(found['exp3.bwk', high])} ns with {high:,}.",
+        f"{number(times['exp3.bwk', low])} ns with {low:,} arms and "
+        f"{number(times['exp3.bwk', high])} ns with {high:,}.",
         "`purse.policies.exp3pp_bwk`: weights of a recent rate and a short series since replace K "
         "exps a round.",
     ]

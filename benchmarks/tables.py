@@ -1,4 +1,4 @@
-"""The tables of the performance page, from what was measured."""
+"""The tables of the performance page, from stored numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from typing import Any
 
 from benchmarks.instance import USUAL
 from benchmarks.rivals import RIVER
+
+PLANNED, RIVAL = "replan", "primal-dual-bwk"
+RUNS_OUT = {
+    1: "one resource",
+    2: "one resource and a horizon",
+    3: "two resources and a horizon",
+}
+LINEAR = "lin-ucb.price"
+OTHER_LINEAR = ("lin-ts.price", "lin-ucb.resolve", "square-cbwk", "lin-cbwk")
+COMPARED = (5, 6)  # arms and numbers of a context with which the others are measured, too
 
 
 def number(value: float | None) -> str:
@@ -40,8 +50,8 @@ def widest(facts: dict[str, Any]) -> int:
 
 def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
     """Every policy: how a round grows with K, plain C of its family, a GPU, memory."""
-    found = {(row["policy"], row["arms"]): row for row in cpu["rows"]}
-    there = {row["policy"]: row for row in (cuda or {}).get("rows", ())}
+    rows = {(row["policy"], row["arms"]): row for row in cpu["rows"]}
+    on_gpu = {row["policy"]: row for row in (cuda or {}).get("rows", ())}
     shown = [n for n in sizes(cpu) if n <= widest(cpu)]
     return markdown_table(
         [
@@ -54,9 +64,9 @@ def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
         [
             [
                 f"`{row['policy']}`",
-                *(number(found[row["policy"], n]["nanoseconds"]) for n in shown),
+                *(number(rows[row["policy"], n]["nanoseconds"]) for n in shown),
                 number(row["plain"]),
-                *([number(there.get(row["policy"], {}).get("nanoseconds"))] if cuda else []),
+                *([number(on_gpu.get(row["policy"], {}).get("nanoseconds"))] if cuda else []),
                 number(row["bytes_per_path"]),
             ]
             for row in at(cpu, USUAL)
@@ -90,3 +100,50 @@ def memory_table(cpu: dict[str, Any]) -> str:
     """Return the most memory that each process had."""
     rows = [[name, f"{number(megabytes)} MB"] for name, megabytes in cpu["memory"].items()]
     return markdown_table(["", "takes at most"], rows)
+
+
+def plans_part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
+    """Return the section on `replan`, by what runs out: times, ratios, and times on a GPU."""
+    lead = (
+        f"In every round `{PLANNED}` solves a linear program with D rows, one for each thing that "
+        "runs out. Plain C solves it with a dense tableau, and D is a constant in it."
+    )
+    on_gpu = {row["limits"]: row["nanoseconds"] for row in (cuda or {}).get(PLANNED, ())}
+    head = ["D", "K", "ns a round", "× plain C", f"× `{RIVAL}`"]
+    rows = []
+    for row in facts["rows"]:
+        cells = [f"{row['limits']}: {RUNS_OUT[row['limits']]}", f"{row['arms']:,}"]
+        cells.append(number(row[PLANNED]))
+        for rival in ("plain", RIVAL):
+            cells.append(number(row[rival] / row[PLANNED] if row[rival] else None))
+        if on_gpu:
+            cells.append(number(on_gpu.get(row["limits"]) if row["arms"] == USUAL else None))
+        rows.append(cells)
+    table = markdown_table([*head, *(["ns on the GPU"] if on_gpu else [])], rows)
+    return f"## `{PLANNED}`, by what runs out\n\n{lead}\n\n{table}"
+
+
+def contexts_part(facts: dict[str, Any]) -> str:
+    """Return the section on `lin-ucb.price`, by the numbers of a context, with the others."""
+    lead = (
+        f"`{LINEAR}` keeps a regression of each arm on the n numbers of a context, its constant "
+        "among them, so that a round takes O(K n²)."
+    )
+    rows = [
+        [
+            f"{row['arms']}",
+            f"{row['numbers']}",
+            number(row[LINEAR]),
+            number(row["plain"]),
+            number(row["plain"] / row[LINEAR] if row["plain"] else None),
+        ]
+        for row in facts["rows"]
+    ]
+    table = markdown_table(["K", "n", "ns a round", "plain C, ns", "× plain C"], rows)
+    compared = [row for row in facts["rows"] if (row["arms"], row["numbers"]) == COMPARED]
+    others = [
+        f"`{name}` {number(row[name])}" for row in compared for name in OTHER_LINEAR if name in row
+    ]
+    last = f"The others with K = {COMPARED[0]} and n = {COMPARED[1]}, ns a round:"
+    title = f"## `{LINEAR}`, by the numbers of a context"
+    return f"{title}\n\n{lead}\n\n{table}\n\n{last} {', '.join(others)}."

@@ -17,11 +17,10 @@ from score_bars import Bars, draw
 from purse import policies
 from purse.base.catalog import grouped
 from purse.base.text import MISSING, keep_on_line, write_markdown_table
-from research.leaderboard.advice import TIE, percent, rank
 from research.leaderboard.page import PAGES
 from research.leaderboard.record import ADVERSARY, Record
 from research.leaderboard.suites import LONG_GAMES
-from research.leaderboard.tables import anchor, link, name_page
+from research.leaderboard.tables import TIE, anchor, link, name_page, percent, rank
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
 GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence

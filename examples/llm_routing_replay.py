@@ -22,7 +22,6 @@ import polars as pl
 
 import purse
 from purse.lab.data.table import read_table, world_of_table
-from purse.lab.replay.table_replay import TableReplay, replay_table
 
 LESS_CAUTION = "primal-dual-bwk:c_rad=0.03"
 POLICIES = [
@@ -128,10 +127,10 @@ def playable(data: pl.DataFrame) -> list[str]:
     return [*(name for name in chosen if name != "fixed"), LESS_CAUTION]
 
 
-def show(replay: TableReplay) -> None:
+def show(rows: pl.DataFrame) -> None:
     """Print the sum of quality that each player bought with each budget."""
     lines = {"quality bought with": [f"${budget:g}" for budget in BUDGETS]}
-    for row in replay.frame().sort("budget", maintain_order=True).iter_rows(named=True):
+    for row in rows.sort("budget", maintain_order=True).iter_rows(named=True):
         half = row["gain_high"] - row["gain"]
         lines.setdefault(row["player"], []).append(
             f"{row['gain']:,.0f}" + (f" ± {half:.0f}" if half >= 0.5 else "")
@@ -147,14 +146,13 @@ def main() -> None:
         show_contexts()
         return
     data = answers()
-    show(
-        replay_table(
-            data,
-            policies=playable(data) if wanted == ["all"] else wanted or POLICIES,
-            budgets=BUDGETS,
-            n_paths=100,
-        )
+    replay = purse.replay(
+        data,
+        policies=playable(data) if wanted == ["all"] else wanted or POLICIES,
+        budgets=BUDGETS,
+        n_paths=100,
     )
+    show(replay.frame())
 
 
 if __name__ == "__main__":

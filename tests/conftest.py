@@ -154,7 +154,7 @@ def group_of(item: pytest.Item) -> str:
     if folder == "policies":
         stem = name.removesuffix(".py").removeprefix("test_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    if path.endswith(("test_recommend_study.py", "cli/test_recommend.py")):
+    if path.endswith(("test_evidence.py", "cli/test_recommend.py")):
         return "policies/best_arm"
     return folder if folder in ("integrations", "offline", "paper", "report") else path
 

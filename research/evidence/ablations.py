@@ -1,21 +1,23 @@
-"""`python -m research.evidence.ablations [PAGE]`: what each part of `replan` is worth, and what
-late reports cost.
+"""`python -m research.evidence.ablations`: what each part of `replan` is worth, and what late
+reports cost.
 
-It plays both suites with one part changed at a time, on the same draws, and writes a page of the
+It plays all suites with one part changed at a time, on the same draws, and writes a page of the
 documentation. Finished parts are kept in `purse-results/ablations`: an interrupted run continues.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import click
 import numpy as np
 
 import purse
 from benchmarks.tables import markdown_table
 from purse.base.files import write_text
+from purse.cli import execute
 from purse.lab.theory.estimate import estimate
+from research.commands import quick_option
 from research.leaderboard.case import Case
 from research.leaderboard.leaderboard import leaderboard
 from research.leaderboard.scores import Leaderboard
@@ -39,26 +41,26 @@ VARIANTS = {
 OPEN_TICKETS = (1, 10, 100)
 LATE = ("easy gaps", "fifty arms", "small least cost", "routing")
 LATE_BUDGET = 500.0  # at most: with more money a delay costs less
-LATE_PATHS = 200
+LATE_PATHS, QUICK_PATHS = 200, 4
 
 
 def percent(values: np.ndarray) -> str:
     """Return a mean with its 95% interval, in percent."""
-    found = estimate(values)
-    return f"{100 * found.mean:.1f} ± {100 * (found.high - found.low) / 2:.1f}"
+    gain = estimate(values)
+    return f"{100 * gain.mean:.1f} ± {100 * (gain.high - gain.low) / 2:.1f}"
 
 
 def mean_over(board: Leaderboard, policy: str, cases: list[Case]) -> str:
     """Return the mean score over cases, each counted once, with its 95% interval, in percent."""
-    found = [
+    means = [
         estimate(board.scores[policy, case.name])
         for case in cases
         if (policy, case.name) in board.scores
     ]
-    if len(found) < len(cases):
+    if len(means) < len(cases):
         return "–"
-    half = 1.96 * float(np.sqrt(sum(each.error**2 for each in found))) / len(found)
-    return f"{100 * float(np.mean([each.mean for each in found])):.1f} ± {100 * half:.1f}"
+    half = 1.96 * float(np.sqrt(sum(score.error**2 for score in means))) / len(means)
+    return f"{100 * float(np.mean([score.mean for score in means])):.1f} ± {100 * half:.1f}"
 
 
 def variants_table(boards: list[Leaderboard]) -> str:
@@ -71,7 +73,7 @@ def variants_table(boards: list[Leaderboard]) -> str:
     return markdown_table(head, rows)
 
 
-def late_table(policies: tuple[str, ...]) -> str:
+def late_table(policies: tuple[str, ...], paths: int) -> str:
     """Return the share of the gain without delay that is left with these open tickets."""
     rows = []
     for case in SUITES["1"]:
@@ -80,23 +82,23 @@ def late_table(policies: tuple[str, ...]) -> str:
             row = [f"{case.name}, B = {budget:g}"]
             for policy in policies:
                 for n_open in OPEN_TICKETS:
-                    row.append(late_share(policy, case, budget, n_open))
+                    row.append(late_share(policy, case, budget, n_open, paths))
             rows.append(row)
     head = ["", *(f"`{policy}`, {n_open} open" for policy in policies for n_open in OPEN_TICKETS)]
     return markdown_table(head, rows)
 
 
-def late_share(policy: str, case: Case, budget: float, n_open: int) -> str:
+def late_share(policy: str, case: Case, budget: float, n_open: int, paths: int) -> str:
     """Return the gain as a part of that of the best arm alone, with its 95% interval, in %."""
     world = purse.worlds.make(case.world, budget)
-    best = purse.simulate("oracle", world, budget, n_paths=LATE_PATHS, seed=1, stop="hold")
+    best = purse.simulate("oracle", world, budget, n_paths=paths, seed=1, stop="hold")
     run = purse.simulate(
-        policy, world, budget, n_paths=LATE_PATHS, seed=1, stop="hold", delay=n_open - 1
+        policy, world, budget, n_paths=paths, seed=1, stop="hold", delay=n_open - 1
     )
     return percent(run.gain / best.gain.mean())
 
 
-def page(boards: list[Leaderboard]) -> str:
+def page(boards: list[Leaderboard], paths: int) -> str:
     """Return the page of the documentation."""
     return (
         "\n\n".join(
@@ -110,21 +112,25 @@ def page(boards: list[Leaderboard]) -> str:
                 "## Late reports",
                 "The gain as a part of what the oracle gains without delay, in percent, under stop "
                 "rule `hold`, where the report on an ask comes after so many further asks that as "
-                f"many tickets are open, over {LATE_PATHS} paths.",
-                late_table(("replan", "primal-dual-bwk")),
+                f"many tickets are open, over {paths} paths.",
+                late_table(("replan", "primal-dual-bwk"), paths),
             ]
         )
         + "\n"
     )
 
 
-def main() -> None:
-    """Play and write the page."""
+@click.command()
+@quick_option
+def main(quick: bool) -> None:
+    """Play and write the page; a quick one, of the first suite, is printed."""
+    if quick:
+        print(page([leaderboard(list(VARIANTS.values()), quick=True)], QUICK_PATHS))
+        return
     boards = [leaderboard(list(VARIANTS.values()), suite=suite, folder=FOLDER) for suite in SUITES]
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else PAGE
-    write_text(target, page(boards))
-    print(f"Written to {target}")
+    write_text(PAGE, page(boards, LATE_PATHS))
+    print(f"Written to {PAGE}")
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.ablations")

@@ -13,6 +13,7 @@ from itertools import combinations
 from types import ModuleType
 from typing import Any
 
+import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -20,13 +21,15 @@ from rich.table import Table
 from benchmarks.instance import say
 from purse import worlds
 from purse.base import amounts
+from purse.cli import execute
 from purse.engine import cpu
 from purse.engine.job import find_policy, make_job
 from purse.identification.certify import most_gain
 from purse.kernels import kernel
 from purse.types import Floats, Now, Play, Problem, World
+from research.commands import quick_option
 
-PATHS, SEED, CONFIDENCE = 1_000, 5, 0.95
+PATHS, QUICK_PATHS, SEED, CONFIDENCE = 1_000, 10, 5, 0.95
 BUDGETS = (30, 300, 3_000, 10_000)  # dearest pulls
 PARTS = np.geomspace(1 / 30, 0.97, 29)  # (M,) of the budget
 POLICIES = ("replan", "primal-dual-bwk", "exp3++.prices", "uniform")
@@ -52,7 +55,7 @@ def counted(name: str) -> ModuleType:
     base = find_policy(name)[0]
     module = ModuleType("counted")
     vars(module).update(vars(base), NAME=f"counted-{base.NAME}")
-    own = ("own_marks", "own_place", "own_sums", "own_kept")
+    own = ("own_marks", "own_mark", "own_sums", "own_copies")
     kind: Any = None
     learn = base.update
 
@@ -61,9 +64,9 @@ def counted(name: str) -> ModuleType:
         inner = base.init(params, problem)
         kind = kind or namedtuple("Counted", (*inner._fields, *own))
         k, d = problem.cost_max.shape
-        kept = np.zeros((len(PARTS), k, 2 + d))  # of each arm: reports, rewards, costs
+        copies = np.zeros((len(PARTS), k, 2 + d))  # of each arm: reports, rewards, costs
         marks = PARTS * problem.budget[0] / problem.cost_max[:, 0].max()
-        return kind(*inner, marks, np.zeros(1, np.int64), kept[0].copy(), kept)
+        return kind(*inner, marks, np.zeros(1, np.int64), copies[0].copy(), copies)
 
     @kernel
     def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
@@ -76,44 +79,44 @@ def counted(name: str) -> ModuleType:
         paid = 0.0
         for k in range(state.own_sums.shape[0]):
             paid += state.own_sums[k, 2]
-        place = state.own_place[0]
-        while place < state.own_marks.shape[0] and paid >= state.own_marks[place]:
+        mark = state.own_mark[0]
+        while mark < state.own_marks.shape[0] and paid >= state.own_marks[mark]:
             for k in range(state.own_sums.shape[0]):
                 for f in range(state.own_sums.shape[1]):
-                    state.own_kept[place, k, f] = state.own_sums[k, f]
-            place += 1
-        state.own_place[0] = place
+                    state.own_copies[mark, k, f] = state.own_sums[k, f]
+            mark += 1
+        state.own_mark[0] = mark
 
     vars(module).update(init=init, update=update)
     return module
 
 
-def play(name: str, policy: str, dearest: int) -> tuple[World, Any, Floats]:
+def play(name: str, policy: str, dearest: int, paths: int) -> tuple[World, Any, Floats]:
     """Return a world, its problem with money for so many of the dearest pulls, and the sums of all
     paths at all parts and at the end, (P, M + 1, K, 2 + d), with costs in the largest cost.
     """
     world = worlds.make(name, dearest)
     largest = np.asarray(world.cost_max).max(axis=0) / amounts.UNIT
     horizon = int(HORIZON * dearest) if name == LIMITED else None
-    budget = [float(each) for each in dearest * largest]
+    budget = (dearest * largest).tolist()
     job = make_job(counted(policy), world, budget, seed=SEED, stop="retry", horizon=horizon)
-    _, states = cpu.play_block(job, PATHS)
-    return world, job.problem, np.concatenate([states.own_kept, states.own_sums[:, None]], axis=1)
+    _, states = cpu.play_block(job, paths)
+    return world, job.problem, np.concatenate([states.own_copies, states.own_sums[:, None]], axis=1)
 
 
-def measure(name: str, policy: str, dearest: int) -> tuple[int, float, float]:
-    """Return on how many paths a certificate is ever wrong, and the medians of what is certified
-    at the end and of what is true.
+def measure(name: str, policy: str, dearest: int, paths: int) -> tuple[int, float, float]:
+    """Return on how many paths a certificate is ever wrong, and the medians of the certified and
+    of the true share at the end.
     """
-    world, problem, kept = play(name, policy, dearest)
+    world, problem, sums = play(name, policy, dearest, paths)
     scale = problem.cost_max.max(axis=0)
     ranges = (np.stack([problem.cost_min, problem.cost_max], axis=2) / scale[:, None]).tolist()
-    counts, rewards, costs = kept[..., 0], kept[..., 1], kept[..., 2:]
+    counts, rewards, costs = sums[..., 0], sums[..., 1], sums[..., 2:]
     paid, gains, limited = costs.sum(axis=2), rewards.sum(axis=2), problem.horizon is not None
     rounds = counts.sum(axis=2)
-    most = np.full(gains.shape, np.nan)
+    certified = np.full(gains.shape, np.nan)
     for at in zip(*rounds.nonzero(), strict=True):
-        most[at] = most_gain(
+        certified[at] = most_gain(
             counts[at].tolist(),
             rewards[at].tolist(),
             costs[at].tolist(),
@@ -126,10 +129,9 @@ def measure(name: str, policy: str, dearest: int) -> tuple[int, float, float]:
     means = np.asarray(world.cost_means) * amounts.UNIT / scale
     uses = np.c_[means, np.ones(len(means))] if limited else means
     best = best_gain(np.asarray(world.reward_means), uses, limits)
-    wrong = (most < best * (1 - 1e-9)).any(axis=1)
-    shares = (gains[:, -1] / each[:, -1] for each in (most, best))
-    certified, true = (float(np.median(share)) for share in shares)
-    return int(wrong.sum()), certified, true
+    wrong = (certified < best * (1 - 1e-9)).any(axis=1)
+    shares = [float(np.median(gains[:, -1] / whole[:, -1])) for whole in (certified, best)]
+    return int(wrong.sum()), shares[0], shares[1]
 
 
 def best_gain(gains: Floats, uses: Floats, limits: Floats) -> Floats:
@@ -147,18 +149,21 @@ def best_gain(gains: Floats, uses: Floats, limits: Floats) -> Floats:
     return best
 
 
-def main() -> None:
+@click.command()
+@quick_option
+def main(quick: bool) -> None:
     """Print for each world and policy how often a certificate is wrong at most, and medians."""
-    table = Table("world", "policy", "ever wrong", *(f"{each:,}" for each in BUDGETS))
-    for name in WORLDS:
-        for policy in POLICIES:
-            found = [measure(name, policy, dearest) for dearest in BUDGETS]
-            most_wrong = max(wrong for wrong, *_ in found)
-            shares = [f"{certified:.0%} of {true:.0%}" for _, certified, true in found]
-            say(f"{name} {policy}: {most_wrong} {shares}")
-            table.add_row(name, policy, f"{most_wrong} of {PATHS:,}", *shares)
+    games = [(name, policy) for name in WORLDS for policy in POLICIES]
+    budgets, paths = BUDGETS[: 1 if quick else None], QUICK_PATHS if quick else PATHS
+    table = Table("world", "policy", "ever wrong", *(f"{budget:,}" for budget in budgets))
+    for name, policy in games[-1:] if quick else games:
+        rows = [measure(name, policy, dearest, paths) for dearest in budgets]
+        wrong = max(count for count, *_ in rows)
+        shares = [f"{certified:.0%} of {true:.0%}" for _, certified, true in rows]
+        say(f"{name} {policy}: {wrong} {shares}")
+        table.add_row(name, policy, f"{wrong} of {paths:,}", *shares)
     Console(width=200).print(table)
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.certificates")

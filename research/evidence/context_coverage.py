@@ -1,5 +1,5 @@
-"""`python -m research.evidence.context_coverage`: how often the intervals that `estimate_log` gives
-for policies that see contexts hold the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.context_coverage`: how often the intervals of replayed logs hold
+the truth for policies that see contexts. Logs of known worlds, where the truth is known.
 
 A world is a table of contexts, each with the mean reward and the cost of every arm; a round draws
 a row. A log is written by a policy that looks at the context. The truth is a simulation in the
@@ -9,9 +9,9 @@ table on many paths.
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 import polars as pl
 from rich.console import Console
@@ -19,16 +19,18 @@ from rich.console import Console
 import purse
 from benchmarks.instance import say
 from purse.base import amounts
-from purse.lab.replay.off_policy import estimate_log
+from purse.cli import execute
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
-from research.evidence.coverage import table
+from research.commands import quick_option
+from research.evidence.coverage import Effort, table
+from research.evidence.coverage import ask as ask_log
 from tests.support import greedy_contexts
 
-LOGS = 1_000
-POLICIES: tuple[str | ModuleType, ...] = (greedy_contexts,)
+LOGS, QUICK_LOGS = 1_000, 9
 METHODS = ("ips", "snips", "dr")
-ROWS, PATHS, TRUTH_PATHS = 1_200, 200, 40_000
+ROWS = 1_200
+WHOLE, QUICK = Effort(truth_paths=40_000), Effort(10, 100, 5)
 HORIZON, BUDGET = 60, 22.0
 BAND = 0.93, 0.97  # of the intervals, the part that must hold the truth
 CONTEXTS = 2_048
@@ -78,15 +80,16 @@ def world_of(place: Place) -> World:
     )
 
 
-def truth(place: Place, policy: str | ModuleType) -> float:
-    """Return what the policy gains in all contexts."""
-    run = purse.simulate(policy, world_of(place), BUDGET, n_paths=TRUTH_PATHS, seed=1, stop="retry")
+def truth(place: Place, n_paths: int) -> float:
+    """Return the mean gain of the policy in all contexts."""
+    world = world_of(place)
+    run = purse.simulate(greedy_contexts, world, BUDGET, n_paths=n_paths, seed=1, stop="retry")
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
 
 def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Return what the logging policy wrote down."""
+    """Return a log of the logging policy."""
     row = rng.integers(len(place.means), size=n_rows)
     chances = logger[(place.features[row, 0] > 0).astype(np.int64)]
     arm = (rng.random(n_rows)[:, None] > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
@@ -102,52 +105,54 @@ def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) 
     )
 
 
-def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFrame:
-    """Return the estimates from a log, where policies are told what holds in the world."""
-    told: dict[str, Any] = {
-        "cost_min": amounts.unit_array("costs", place.costs).min(axis=0) / amounts.UNIT,
-        "cost_max": amounts.unit_array("costs", place.costs).max(axis=0) / amounts.UNIT,
+def ask(place: Place, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFrame:
+    """Return the estimates from a log, if the policy is told what holds in the world."""
+    units = amounts.unit_array("costs", place.costs)
+    terms: dict[str, Any] = {
+        "cost_min": units.min(axis=0) / amounts.UNIT,
+        "cost_max": units.max(axis=0) / amounts.UNIT,
         "reward_range": REWARDS,
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
-    game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
-    return estimate_log(log, **told, **game | options, seed=seed, replicates=200).frame()
+    game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
+    return ask_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
 
 
-def campaign(numbers: range) -> pl.DataFrame:
-    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
+def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
+    """Return a row for each log and method: the estimate, its interval and the truth."""
     cases = [(place, logger) for place in places() for logger in LOGGERS]
-    truths: dict[tuple[str, str], float] = {}
+    truths: dict[str, float] = {}
     parts = []
     for number in numbers:
         place, logger = cases[number % len(cases)]
         log = sample(place, LOGGERS[logger], ROWS, np.random.default_rng(number))
-        found = ask(place, log, number)
-        for policy in POLICIES:
-            name = policy if isinstance(policy, str) else policy.NAME
-            if (place.name, name) not in truths:
-                truths[place.name, name] = truth(place, policy)
-        true = pl.Series("truth", [truths[place.name, policy] for policy in found["policy"]])
-        parts.append(found.with_columns(true, place=pl.lit(place.name), logger=pl.lit(logger)))
+        if place.name not in truths:
+            truths[place.name] = truth(place, effort.truth_paths)
+        columns = {"truth": truths[place.name], "place": place.name, "logger": logger}
+        literals = {name: pl.lit(value) for name, value in columns.items()}
+        parts.append(ask(place, log, number, effort).with_columns(**literals))
         if len(parts) % 50 == 0:
             say(f"{len(parts)} of {len(numbers)} logs")
     return pl.concat(parts)
 
 
-def main() -> None:
-    """Print how often intervals hold the truth; how many logs may be said on the command line. With
-    all logs, a part outside the band is an error.
+@click.command()
+@click.argument("logs", type=int, default=LOGS)
+@quick_option
+def main(logs: int, quick: bool) -> None:
+    """Print how often intervals hold the truth, in so many logs. With all logs, a part outside the
+    band is an error.
     """
-    n_logs = int(sys.argv[1]) if len(sys.argv) > 1 else LOGS
-    found = campaign(range(n_logs))
+    n_logs, effort = (QUICK_LOGS, QUICK) if quick else (logs, WHOLE)
+    estimates = campaign(range(n_logs), effort)
     for by in ("policy", "place", "logger"):
-        Console(width=120).print(table(found, by))
+        Console(width=120).print(table(estimates, by))
     inside = pl.col("truth").is_between("low", "high").mean()
-    held = found.group_by("policy", "method").agg(coverage=inside)
+    parts = estimates.group_by("policy", "method").agg(coverage=inside)
     low, high = BAND
-    if n_logs >= LOGS and not held["coverage"].is_between(low, high).all():
-        sys.exit(f"a part of the intervals is not between {low:.0%} and {high:.0%}: {held.rows()}")
+    if n_logs >= LOGS and not parts["coverage"].is_between(low, high).all():
+        sys.exit(f"a part of the intervals is not between {low:.0%} and {high:.0%}: {parts.rows()}")
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.context_coverage")

@@ -1,10 +1,10 @@
 """The games of `research.evidence.contexts`: worlds with contexts, recorded answers, and
-specialists.
+specialists; and features of a prompt without a model of language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +16,12 @@ from purse.lab.theory.contexts import ContextTable, lp_with_contexts, lp_without
 from purse.types import Floats, World
 from purse.worlds._contexts import middles
 from purse.worlds._tables import bernoulli_atoms, make_world
-from research.evidence.prompt_features import text_features
 
 PARTS = (0.05, 0.1, 0.2, 0.5)  # of what the dearest arm costs in all rounds
 MORE_PARTS = (0.02, 0.035, *PARTS)
 CALLS = (2, 7)  # largest costs of the dearest arm: hardly any money
+DIRECTIONS = 16  # of the words of a prompt
+FURTHEST = 3.0  # standard deviations at which a feature is cut off
 Optimum = Callable[..., float]
 
 
@@ -54,22 +55,55 @@ def synthetic(spec: str, horizon: int = 10_000) -> Game:
 def routing(part: str) -> dict[str, Game]:
     """Return one file of recorded answers, by features; fits use the other file."""
     other = {"test_holdout": "val", "val": "test_holdout"}[part]
-    data, known = llm_routing_replay.records(part), llm_routing_replay.records(other)
+    data, others = llm_routing_replay.records(part), llm_routing_replay.records(other)
     sources = llm_routing_replay.one_hot(
-        [record["source"] for record in data], sorted({record["source"] for record in known})
+        [record["source"] for record in data], sorted({record["source"] for record in others})
     )
     words = text_features(
-        [record["prompt"] for record in known], [record["prompt"] for record in data]
+        [record["prompt"] for record in others], [record["prompt"] for record in data]
     )
-    costs = np.array([[answer["cost"] for answer in each["arms"].values()] for each in data])
+    costs = np.array([[answer["cost"] for answer in row["arms"].values()] for row in data])
     dearest = float(costs.sum(axis=0).max())
     blind, seen = llm_routing_replay.world_of(data), llm_routing_replay.world_of(data, sources)
     text = llm_routing_replay.world_of(data, words)
-    found = {}
+    games = {}
     for name, world in (("no features", blind), ("sources", seen), ("text", text)):
         title, shown = f"{name}, {len(data):,} prompts", seen if world is blind else world
-        found[name] = Game(title, world, dearest, lp_without_contexts, shown, MORE_PARTS)
-    return found
+        games[name] = Game(title, world, dearest, lp_without_contexts, shown, MORE_PARTS)
+    return games
+
+
+def shape_of(text: str) -> list[float]:
+    """Return eight numbers: how long the text is, and which signs stand in it."""
+    words, characters = len(text.split()), len(text)
+    return [
+        float(np.log1p(characters)),
+        float(np.log1p(words)),
+        10 * sum(character.isdigit() for character in text) / (1 + characters),
+        text.count(",") / (1 + words),
+        *(float(mark in text) for mark in ("\n", "(A)", "?")),
+        float("def " in text or "function" in text),
+    ]
+
+
+def text_features(fitted_on: Sequence[str], prompts: Sequence[str]) -> Floats:
+    """Return the features of prompts, shape (N, 24): their shapes, and the words that they have.
+
+    Everything is fitted on other prompts, as which they are standardised; no reward is looked at.
+    """
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    counts = TfidfVectorizer(sublinear_tf=True, min_df=3, ngram_range=(1, 2), max_features=20_000)
+    directions = TruncatedSVD(DIRECTIONS, random_state=0).fit(counts.fit_transform(fitted_on))
+
+    def summarise(texts: Sequence[str]) -> Floats:
+        words = directions.transform(counts.transform(texts))
+        return np.hstack([words, [shape_of(text) for text in texts]])
+
+    others = summarise(fitted_on)
+    centred = (summarise(prompts) - others.mean(axis=0)) / (others.std(axis=0) + 1e-9)
+    return np.clip(centred, -FURTHEST, FURTHEST)
 
 
 def digits() -> Game:

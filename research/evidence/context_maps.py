@@ -12,7 +12,7 @@ import csv
 import io
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,10 +86,10 @@ def digits() -> Rows:
 
 def of_river(archive: str) -> str:
     """Return the text of a data set in the package river."""
-    found = find_spec("river")
-    assert found is not None
-    assert found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0])
+    package = find_spec("river")
+    assert package is not None
+    assert package.submodule_search_locations
+    folder = Path(package.submodule_search_locations[0])
     with zipfile.ZipFile(folder / "datasets" / archive) as file:
         return file.read(file.namelist()[0]).decode()
 
@@ -97,9 +97,9 @@ def of_river(archive: str) -> str:
 def segments() -> Rows:
     """Return segments of pictures: seven classes."""
     first, *rows = csv.reader(io.StringIO(of_river("segment.csv.zip")))
-    place = first.index("category")
-    numbers = np.array([row[:place] + row[place + 1 :] for row in rows], np.float64)
-    return classes(numbers, [row[place] for row in rows])
+    column = first.index("category")
+    numbers = np.array([row[:column] + row[column + 1 :] for row in rows], np.float64)
+    return classes(numbers, [row[column] for row in rows])
 
 
 def bananas() -> Rows:
@@ -119,15 +119,15 @@ GAMES: dict[str, Callable[[], Rows]] = {
 }
 
 
-def measure() -> list[dict[str, Any]]:
+def measure(names: Iterable[str], n_splits: int) -> list[dict[str, Any]]:
     """Return for each data set the shares of the hindsight optimum, and their standard errors."""
-    return [measure_one(name, game()) for name, game in GAMES.items()]
+    return [measure_one(name, GAMES[name](), n_splits) for name in names]
 
 
-def measure_one(name: str, rows: Rows) -> dict[str, Any]:
+def measure_one(name: str, rows: Rows, n_splits: int) -> dict[str, Any]:
     """Measure one data set."""
-    found: dict[str, list[list[float]]] = {}
-    for split in range(SPLITS):
+    splits: dict[str, list[list[float]]] = {}
+    for split in range(n_splits):
         chance = np.random.default_rng(split)
         order = chance.permutation(len(rows.rewards))
         n_log = min(len(order) // 2, LONGEST_LOG)
@@ -136,9 +136,9 @@ def measure_one(name: str, rows: Rows) -> dict[str, Any]:
         best = [lp_with_contexts(game.world(None), budget) for budget in budgets]
         for player, gains in played(log, game, budgets, chance):
             share = [gain / whole for gain, whole in zip(gains, best, strict=True)]
-            found.setdefault(player, []).append(share)
-        say(f"{name}: split {split + 1} of {SPLITS}")
-    shares = {player: np.array(each) for player, each in found.items()}
+            splits.setdefault(player, []).append(share)
+        say(f"{name}: split {split + 1} of {n_splits}")
+    shares = {player: np.array(of_splits) for player, of_splits in splits.items()}
     at_best = fixed_prices(shares)
     numbers, arms = rows.features.shape[1] + 1, rows.rewards.shape[1]
     return {
@@ -147,10 +147,10 @@ def measure_one(name: str, rows: Rows) -> dict[str, Any]:
         "log": n_log,
         "arms": arms,
         "numbers": numbers,
-        "rows": {player: each.mean(axis=0).tolist() for player, each in at_best.items()},
+        "rows": {player: values.mean(axis=0).tolist() for player, values in at_best.items()},
         "errors": {
-            player: (each.std(axis=0, ddof=1) / SPLITS**0.5).tolist()
-            for player, each in at_best.items()
+            player: (values.std(axis=0, ddof=1) / n_splits**0.5).tolist()
+            for player, values in at_best.items()
         },
     }
 
@@ -163,22 +163,22 @@ def played(
     yield "LP without contexts", [lp_without_contexts(plain, budget) for budget in budgets]
     yield "`replan`", gains("replan", plain, budgets)
     arms = chance.integers(0, log.rewards.shape[1], len(log.rewards))
-    place = np.arange(len(arms))
+    every_row = np.arange(len(arms))
     names = [f"x{k}" for k in range(log.features.shape[1])]
     logged = pl.DataFrame(log.features, schema=names).with_columns(
-        arm=pl.Series(arms), reward=pl.Series(log.rewards[place, arms]),
-        cost=pl.Series(log.costs[place, arms]),
+        arm=pl.Series(arms), reward=pl.Series(log.rewards[every_row, arms]),
+        cost=pl.Series(log.costs[every_row, arms]),
     )  # fmt: skip
     declared = dict.fromkeys(names, (-1, 1))
     with tempfile.TemporaryDirectory() as folder:
         prior = str(Path(folder) / "prior.npz")
         warm = f"{SEEING}:prior={prior!r}"
-        for seen, added in ((None, ""), (MAP, f", `{MAP}`")):
+        for cosines, added in ((None, ""), (MAP, f", `{MAP}`")):
             every = [str(i) for i in range(log.rewards.shape[1])]
             prior_from_log(
-                logged, prior, features=declared, map=seen, arms=every, reward_range=(0, 1)
+                logged, prior, features=declared, map=cosines, arms=every, reward_range=(0, 1)
             )
-            world = game.world(seen)
+            world = game.world(cosines)
             yield f"`{SEEING}`{added}", gains(SEEING, world, budgets)
             yield f"`{SEEING}`{added}, warm", gains(warm, world, budgets)
     order = chance.permutation(len(game.rewards))
@@ -203,17 +203,17 @@ def linucb(game: Rows, budget: float, price: float) -> float:
     n_arms, n = game.rewards.shape[1], game.features.shape[1] + 1
     inverse, sums, total = np.tile(np.eye(n), (n_arms, 1, 1)), np.zeros((n_arms, n)), 0.0
     for x, rewards, costs in zip(*game, strict=True):
-        seen = np.append(x, 1.0)
-        lean = inverse @ seen
-        width = np.sqrt(lean @ seen)
+        numbers = np.append(x, 1.0)
+        lean = inverse @ numbers
+        width = np.sqrt(lean @ numbers)
         scores = (lean * sums).sum(axis=1) + ALPHA * width
         arm = int(scores.argmax())
         if scores[arm] < 0 or costs[arm] > budget:
             continue
         budget -= costs[arm]
         total += rewards[arm]
-        sums[arm] += (rewards[arm] - price * costs[arm]) * seen
-        inverse[arm] -= np.outer(lean[arm], lean[arm]) / (1 + lean[arm] @ seen)
+        sums[arm] += (rewards[arm] - price * costs[arm]) * numbers
+        inverse[arm] -= np.outer(lean[arm], lean[arm]) / (1 + lean[arm] @ numbers)
     return total
 
 

@@ -1,44 +1,56 @@
 """What contexts are worth, and what each policy gets of it: `python -m research.evidence.contexts`.
 
 All parts take about fifteen minutes on one core; with names of parts it measures these alone. Needs
-the group `examples`, and `maps` the package river, too, for two of its data sets. Numbers go to
-docs/contexts/shares.json, and the page beside them is written from that file.
+the group `evidence`. Numbers go to docs/contexts/shares.json, and the page beside them is written
+from that file and nothing else: no number in it is typed.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
 import purse
 from benchmarks import record
 from benchmarks.instance import say
+from benchmarks.tables import markdown_table
+from purse.cli import execute
 from purse.lab.theory.contexts import HINDSIGHT, LINEAR, WITH, WITHOUT, lp_with_contexts, optima
 from purse.lab.theory.growth import slope
 from purse.types import Floats
+from research.commands import quick_option
 from research.evidence import context_games as games
-from research.evidence import context_maps, context_page
+from research.evidence import context_maps
 
-BLIND = "replan"
-POLICIES = (
-    "lin-ucb.price",
-    "lin-ts.price",
-    "lin-ucb.resolve",
-    "square-cbwk",
-    "lin-cbwk",
-    BLIND,
-)
-CLASSES = "classes.resolve"
-PATHS, SEED = 20, 1
-HORIZONS = (1_000, 4_000, 16_000, 64_000)
-N_WORLDS, WORLD_ROUNDS, WORLD_PATHS = 20, 5_000, 4
-MONEY = (30.0, 300.0, 3_000.0)  # budgets where only they end the game
+SEED, BLIND, CLASSES = 1, "replan", "classes.resolve"
+BUDGETS = (30.0, 300.0, 3_000.0)  # if money alone ends the game
+LARGEST = "the dearest arm's largest cost"
 
 
-def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS) -> Floats:
+class Effort(NamedTuple):
+    """How much is measured."""
+
+    policies: tuple[str, ...] = (
+        *("lin-ucb.price", "lin-ts.price", "lin-ucb.resolve", "square-cbwk", "lin-cbwk"),
+        BLIND,
+    )
+    paths: int = 20
+    rounds: int = 10_000
+    horizons: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000)
+    worlds: int = 20
+    world_rounds: int = 5_000
+    world_paths: int = 4
+    data_sets: tuple[str, ...] = tuple(context_maps.GAMES)
+    splits: int = context_maps.SPLITS
+
+
+QUICK = Effort(("lin-ucb.price", BLIND), 2, 200, (100, 200), 1, 100, 2, ("wine",), 2)
+
+
+def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int) -> Floats:
     """Return what the policy gains on each path, shape (P,)."""
     run = purse.simulate(
         policy, world, budget, n_paths=n_paths, seed=SEED, stop="retry", n_workers=1
@@ -47,120 +59,210 @@ def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS
 
 
 def references(game: games.Game, budget: Any) -> dict[str, float]:
-    """Return what players gain that know the means."""
-    found = optima(game.seen, budget)
+    """Return the gains of players who know the means, by name."""
+    values = optima(game.seen, budget)
     if game.seen.tables.shuffle:  # recorded rows: the mean of a row says all of it
-        found[HINDSIGHT] = found.pop(WITH)
+        values[HINDSIGHT] = values.pop(WITH)
     if game.world.n_features == 0:
-        del found[LINEAR]
-    return found
+        del values[LINEAR]
+    return values
 
 
-def shares(game: games.Game, policies: Sequence[str] = POLICIES) -> dict[str, Any]:
+def shares(game: games.Game, effort: Effort, more: Sequence[str] = ()) -> dict[str, Any]:
     """Return the mean gain of each player with each budget as a share of the game's optimum."""
     budgets, rows, error = game.budgets(), dict[str, list[float]](), 0.0
-    known = [references(game, budget) for budget in budgets.values()]
+    values = [references(game, budget) for budget in budgets.values()]
     best = [game.optimum(game.seen, budget) for budget in budgets.values()]
-    for name in known[0]:
-        rows[name] = [each[name] / whole for each, whole in zip(known, best, strict=True)]
-    for policy in policies:
+    for name in values[0]:
+        rows[name] = [value[name] / whole for value, whole in zip(values, best, strict=True)]
+    for policy in (*effort.policies, *more):
         rows[policy] = []
         for budget, whole in zip(budgets.values(), best, strict=True):
-            parts = gains(policy, game.world, budget) / whole
+            parts = gains(policy, game.world, budget, effort.paths) / whole
             rows[policy].append(float(parts.mean()))
-            error = max(error, float(parts.std(ddof=1)) / PATHS**0.5)
+            error = max(error, float(parts.std(ddof=1)) / effort.paths**0.5)
         say(f"{game.title}: {policy} {np.round(rows[policy], 3)}")
     rows = {name: row for name, row in rows.items() if np.ptp([1, *row]) > 0}  # the optimum itself
     return {"title": game.title, "budgets": list(budgets), "rows": rows, "error": error}
 
 
-def prompts() -> list[dict[str, Any]]:
-    """Both files of recorded answers, by features."""
-    found = []
-    for part in ("test_holdout", "val"):
-        for name, game in games.routing(part).items():
-            found.append(shares(game, (*POLICIES, CLASSES) if name == "sources" else POLICIES))
-    return found
-
-
-def random_worlds() -> list[dict[str, Any]]:
-    """Twenty worlds with drawn sizes, weights and budgets: mean and worst share of the LP."""
-    found: dict[str, list[float]] = {}
-    for number in range(N_WORLDS):
-        chance = np.random.default_rng(1_000 + number)
-        arms, features = (int(each) for each in chance.integers(2, 9, 2))
-        spec = f"linear_contexts:arms={arms},features={features},seed={number}"
-        game = games.synthetic(spec, WORLD_ROUNDS)
-        budget = round(float(chance.uniform(0.03, 0.6)) * game.dearest, 9)
-        known = optima(game.world, budget)
-        for name in (WITHOUT, LINEAR):
-            found.setdefault(name, []).append(known[name] / known[WITH])
-        for policy in POLICIES:
-            got = gains(policy, game.world, budget, WORLD_PATHS).mean() / known[WITH]
-            found.setdefault(policy, []).append(float(got))
-        say(f"world {number}: K = {arms}, F = {features}")
+def prompts(effort: Effort) -> list[dict[str, Any]]:
+    """Return the shares on both files of recorded answers, by features."""
     return [
-        {"player": name, "mean": float(np.mean(row)), "worst": min(row)}
-        for name, row in found.items()
+        shares(game, effort, [CLASSES] if name == "sources" else [])
+        for part in ("test_holdout", "val")
+        for name, game in games.routing(part).items()
     ]
 
 
-def growth() -> list[dict[str, Any]]:
-    """Return regret against the LP with contexts at four horizons, and its exponent."""
-    found = []
-    for policy in POLICIES:
+def random_worlds(effort: Effort) -> list[dict[str, Any]]:
+    """Return the mean and the worst share of the LP in worlds of drawn sizes, weights, budgets."""
+    rows: dict[str, list[float]] = {}
+    for number in range(effort.worlds):
+        chance = np.random.default_rng(1_000 + number)
+        arms, features = map(int, chance.integers(2, 9, 2))
+        spec = f"linear_contexts:arms={arms},features={features},seed={number}"
+        game = games.synthetic(spec, effort.world_rounds)
+        budget = round(float(chance.uniform(0.03, 0.6)) * game.dearest, 9)
+        values = optima(game.world, budget)
+        for name in (WITHOUT, LINEAR):
+            rows.setdefault(name, []).append(values[name] / values[WITH])
+        for policy in effort.policies:
+            share = gains(policy, game.world, budget, effort.world_paths).mean() / values[WITH]
+            rows.setdefault(policy, []).append(float(share))
+        say(f"world {number}: K = {arms}, F = {features}")
+    return [
+        {"player": name, "mean": float(np.mean(row)), "worst": min(row)}
+        for name, row in rows.items()
+    ]
+
+
+def growth(effort: Effort) -> list[dict[str, Any]]:
+    """Return regret against the LP with contexts at each horizon, and its exponent."""
+    rows = []
+    for policy in effort.policies:
         regrets = []
-        for horizon in HORIZONS:
+        for horizon in effort.horizons:
             game = games.synthetic("linear_contexts", horizon)
             budget = round(0.2 * game.dearest, 9)
-            regrets.append(
-                lp_with_contexts(game.world, budget) - gains(policy, game.world, budget).mean()
-            )
-        exponent = slope(np.array(HORIZONS, np.float64), np.array([regrets]))[0]
-        found.append({"policy": policy, "regrets": regrets, "exponent": float(exponent)})
+            gain = gains(policy, game.world, budget, effort.paths).mean()
+            regrets.append(lp_with_contexts(game.world, budget) - gain)
+        exponent = slope(np.array(effort.horizons, np.float64), np.array([regrets]))[0]
+        rows.append({"policy": policy, "regrets": regrets, "exponent": float(exponent)})
         say(f"growth: {policy} {np.round(regrets)} {exponent:.2f}")
-    return found
+    return rows
 
 
-def money_alone() -> dict[str, Any]:
-    """Shares of the optimum without a horizon, and no round may pass."""
+def money_alone(effort: Effort) -> dict[str, Any]:
+    """Return the shares of the optimum without a horizon, if no round may pass."""
     world = purse.worlds.linear_contexts(horizon=None)
     rows: dict[str, list[float]] = {}
-    for budget in MONEY:
-        known = optima(world, budget)
+    for budget in BUDGETS:
+        values = optima(world, budget)
         for name in (WITHOUT, LINEAR):
-            rows.setdefault(name, []).append(known[name] / known[WITH])
-        for policy in POLICIES:
-            share = float(gains(policy, world, budget).mean() / known[WITH])
+            rows.setdefault(name, []).append(values[name] / values[WITH])
+        for policy in effort.policies:
+            share = float(gains(policy, world, budget, effort.paths).mean() / values[WITH])
             rows.setdefault(policy, []).append(share)
         say(f"money alone: {budget:g}")
-    return {"title": "money alone", "budgets": [f"{each:,.0f}" for each in MONEY], "rows": rows}
+    budgets = [f"{budget:,.0f}" for budget in BUDGETS]
+    return {"title": "money alone", "budgets": budgets, "rows": rows}
 
 
-PARTS: dict[str, Callable[[], Any]] = {
-    "linear": lambda: shares(games.synthetic("linear_contexts")),
-    "logistic": lambda: shares(games.synthetic("logistic_contexts")),
-    "digits": lambda: shares(games.digits()),
+PARTS: dict[str, Callable[[Effort], Any]] = {
+    "linear": lambda effort: shares(games.synthetic("linear_contexts", effort.rounds), effort),
+    "logistic": lambda effort: shares(games.synthetic("logistic_contexts", effort.rounds), effort),
+    "digits": lambda effort: shares(games.digits(), effort),
     "prompts": prompts,
     "worlds": random_worlds,
     "growth": growth,
     "money": money_alone,
-    "resources": lambda: shares(games.two_resources()),
-    "own": lambda: shares(games.own_contexts()),
-    "maps": context_maps.measure,
+    "resources": lambda effort: shares(games.two_resources(horizon=effort.rounds), effort),
+    "own": lambda effort: shares(games.own_contexts(horizon=effort.rounds), effort),
+    "maps": lambda effort: context_maps.measure(effort.data_sets, effort.splits),
 }
 
 
-def main() -> None:
-    """Measure the parts that are named, or all, and write the page."""
-    facts = record.load(record.SHARES) or {}
-    for name in sys.argv[1:] or PARTS:
-        facts[name] = PARTS[name]()
-        record.save(record.SHARES, facts)
-    kept = record.load(record.SHARES) or {}  # rounded, as the page shows it
-    if set(PARTS) <= set(kept):
-        record.SHARES.with_name("measured.md").write_text(context_page.markdown(kept))
+def markdown(facts: dict[str, Any]) -> str:
+    """Return the page."""
+    sources = facts["prompts"][1]
+    parts = [
+        "# Contexts, measured",
+        "What policies gain if there are [contexts](../contexts.md), as shares of an optimum, with "
+        "budgets that are parts of what the dearest arm costs in all rounds, or so many times "
+        f"{LARGEST} (“calls”).\n"
+        "`python -m research.evidence.contexts` measures all of it, and more that is only in "
+        "[shares.json](shares.json); a share is the mean of 20 paths, and `replan` is blind.",
+        "## Synthetic worlds",
+        "Shares of the LP with contexts, T = 10,000.\n"
+        "In `linear_contexts` means are linear; in `logistic_contexts` no linear policy fits.",
+        table(facts["linear"]),
+        table(facts["logistic"]),
+        "## Specialists on digits",
+        "`examples/digit_specialists.py`: shares of the LP *without* contexts, T = 2,691, 12 "
+        "features.\nA share above 1 is what contexts are worth.",
+        table(facts["digits"]),
+        "## LLM routing",
+        "Recorded answers of three models, as on the page [LLM routing](../llm-routing.md): shares "
+        "of the LP *without* contexts.\n"
+        "A context is the source of a prompt, as one of 30 classes, fitted on another file.",
+        table(sources),
+        "## Growth of regret",
+        "Regret against the LP with contexts on `linear_contexts` with a budget of 20%, and its "
+        "exponent in T.",
+        markdown_table(
+            ["", "T = 1,000", "4,000", "16,000", "64,000", "exponent"],
+            [
+                [
+                    named(row["policy"]),
+                    *(f"{regret:,.0f}" for regret in row["regrets"]),
+                    f"{row['exponent']:.2f}",
+                ]
+                for row in facts["growth"]
+            ],
+        ),
+        "## Two resources",
+        "The arms of `linear_contexts` with a second resource, of which there is 0.35 a round: "
+        "shares of the LP with contexts.",
+        table(facts["resources"]),
+        "## Fourier maps and warm starts",
+        f"Shares of the hindsight optimum ± standard errors over {context_maps.SPLITS} splits of "
+        "data sets of scikit-learn and, the last two, of river; an arm is a class (on digits a "
+        "specialist), and pays 1 if it is right.\n"
+        f"`warm` is a policy with a prior from a log of half of the rows, at most "
+        f"{context_maps.LONGEST_LOG:,}; a fixed price of money is the best of "
+        f"{len(context_maps.PRICES)} in hindsight.",
+        *(maps_table(facts["maps"], index) for index in range(len(context_maps.PARTS))),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def maps_table(games: list[dict[str, Any]], index: int) -> str:
+    """Return the shares of all data sets with one of the budgets."""
+    facts = {"rounds of the game": "rounds", "rows of the log": "log"}
+    facts |= {"arms": "arms", "numbers": "numbers"}
+    rows = [[name, *(f"{game[fact]:,}" for game in games)] for name, fact in facts.items()]
+    for player in games[0]["rows"]:
+        cells = ((game["rows"][player][index], game["errors"][player][index]) for game in games)
+        rows.append([player, *(f"{share:.3f} ± {error:.3f}" for share, error in cells)])
+    part = f"{100 * context_maps.PARTS[index]:.0f}%"
+    return markdown_table([part, *(game["title"] for game in games)], rows)
+
+
+def named(player: str) -> str:
+    """Return a player as the pages write it: policies in code."""
+    return player if " " in player else f"`{player}`"
+
+
+def table(facts: dict[str, Any]) -> str:
+    """Return the table of shares by budget."""
+    title = facts["title"]
+    return markdown_table(
+        [title if " " in title or title == "digits" else f"`{title}`", *facts["budgets"]],
+        [
+            [named(player), *(f"{share:.3f}" for share in shares)]
+            for player, shares in facts["rows"].items()
+        ],
+    )
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
+@quick_option
+def main(parts: tuple[str, ...], quick: bool) -> None:
+    """Measure the parts that are named, or all, and write the page; a quick one is not written."""
+    facts: dict[str, Any] = {} if quick else record.load(record.SHARES) or {}
+    for name in parts or PARTS:
+        facts[name] = PARTS[name](QUICK if quick else Effort())
+        if not quick:
+            record.save(record.SHARES, facts)
+    if quick:
+        say(f"measured: {', '.join(facts)}")
+    elif set(PARTS) <= set(facts):
+        # rounded, as the page shows it
+        page = markdown(record.rounded(facts))
+        record.SHARES.with_name("measured.md").write_text(page)
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.contexts")

@@ -1,5 +1,5 @@
-"""`python -m research.evidence.coverage`: how often the intervals that `estimate_log` gives hold
-the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.coverage`: how often the intervals of replayed logs hold the truth.
+Logs of known worlds, where the truth is known.
 
 A world has a hidden context, on which rewards, costs and the choice of the logging policy may
 depend; a log shows nothing of it but the probability. A policy meets the mixture over contexts, in
@@ -10,9 +10,9 @@ policies that do not learn, whose truth is a sum.
 from __future__ import annotations
 
 import itertools
-import sys
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 import polars as pl
 from rich.console import Console
@@ -20,15 +20,19 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-from purse.lab.replay.off_policy import estimate_log
+from purse.cli import execute
+from purse.cli.options import option
+from purse.lab.data.log import Log
+from purse.lab.data.question import NO_LIMIT, Question
+from purse.lab.data.rounds import open_rounds
+from purse.lab.replay.off_policy import estimate
 from purse.types import Floats
+from research.commands import quick_option
 
 POLICIES = ("uniform", "fixed:arm=1", "exp3.bwk", "exp3++.price", "primal-dual-bwk", "ucb-bv1")
-LOGS = 210
+LOGS, QUICK_LOGS = 210, 15
 # rows of a log, and by how much budget and horizon are larger than what `PLACES` says
 SIZES = ((2_000, 1), (3_500, 1), (5_000, 2))
-PATHS, TRUTH_PATHS = 200, 10_000
-REPLICATES = 200  # logs that are drawn again from each log
 # what a pull returns: the second with the probability that `Place.means` says
 REWARDS = (-2.0, 8.0)
 LOGGERS = {
@@ -41,6 +45,18 @@ LOGGERS = {
 # rare rewards: the mean of eight arms, which lie between 0.8 and 1.2 of it, and rows of a log
 RARE, RARE_ROWS, RARE_LOGS = (0.3, 0.03, 0.01), (2_000, 10_000), 500
 SPREAD = np.linspace(0.8, 1.2, 8)
+
+
+class Effort(NamedTuple):
+    """How many paths are played."""
+
+    paths: int = 200
+    truth_paths: int = 10_000
+    replicates: int = 200  # logs that are drawn again from each log
+    policies: tuple[str, ...] = POLICIES
+
+
+QUICK = Effort(10, 100, 5, POLICIES[:2])
 
 
 class Place(NamedTuple):
@@ -96,25 +112,25 @@ def larger(place: Place, factor: int) -> Place:
     )
 
 
-def truth(place: Place, policy: str) -> float:
-    """Return what the policy gains in the mixture over contexts."""
+def truth(place: Place, policy: str, n_paths: int) -> float:
+    """Return the mean gain of the policy in the mixture over contexts."""
     chances = np.stack([1 - place.means, place.means], axis=2) / 2
     world = purse.worlds.atoms(
         *(
-            each.transpose(1, 0, 2).reshape(3, 4)
-            for each in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), place.costs)
+            table.transpose(1, 0, 2).reshape(3, 4)
+            for table in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), place.costs)
         )
     )
     stop = "exit" if place.horizon is None else "retry"
     run = purse.simulate(
-        policy, world, place.budget, n_paths=TRUTH_PATHS, seed=1, horizon=place.horizon, stop=stop
+        policy, world, place.budget, n_paths=n_paths, seed=1, horizon=place.horizon, stop=stop
     )
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
 
 def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Return what the logging policy wrote down."""
+    """Return a log of the logging policy."""
     context = rng.integers(2, size=n_rows)
     arm = (rng.random(n_rows)[:, None] > logger[context].cumsum(axis=1)[:, :2]).sum(axis=1)
     large = (rng.random(n_rows) < place.means[context, arm]).astype(np.int64)
@@ -128,7 +144,15 @@ def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) 
     )
 
 
-def campaign(numbers: range) -> pl.DataFrame:
+def ask(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
+    """Return what the policies of a question gain, without references."""
+    question = Question(**fields)
+    log = open_rounds(data, question)
+    assert isinstance(log, Log)
+    return estimate(log, question).frame()
+
+
+def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
     """Return a row for each log, policy and method: the estimate, its interval and the truth."""
     cases = list(itertools.product(PLACES, LOGGERS))
     places = [
@@ -137,9 +161,9 @@ def campaign(numbers: range) -> pl.DataFrame:
         for factor in sorted({factor for _, factor in SIZES})
     ]
     truths = {
-        (place.name, place.budget, policy): truth(place, policy)
+        (place.name, place.budget, policy): truth(place, policy, effort.truth_paths)
         for place in places
-        for policy in POLICIES
+        for policy in effort.policies
     }
     parts = []
     for number in numbers:
@@ -147,26 +171,26 @@ def campaign(numbers: range) -> pl.DataFrame:
         n_rows, factor = SIZES[number // len(cases) % len(SIZES)]
         place = larger(smallest, factor)
         log = sample(place, LOGGERS[logger], n_rows, np.random.default_rng(number))
-        told: dict[str, Any] = {
+        terms: dict[str, Any] = {
             "cost_min": place.costs.min(axis=(0, 2)),
             "cost_max": place.costs.max(axis=(0, 2)),
             "reward_range": REWARDS,
         }
-        found = estimate_log(
+        estimates = ask(
             log,
-            policies=POLICIES,
+            policies=effort.policies,
             budgets=place.budget,
-            horizon=place.horizon,
-            n_paths=PATHS,
-            replicates=REPLICATES,
+            horizon=place.horizon or NO_LIMIT,
+            n_paths=effort.paths,
+            replicates=effort.replicates,
             seed=number,
-            **told,
-        ).frame()
+            **terms,
+        )
         true = pl.Series(
-            "truth", [truths[place.name, place.budget, policy] for policy in found["policy"]]
+            "truth", [truths[place.name, place.budget, policy] for policy in estimates["policy"]]
         )
         parts.append(
-            found.with_columns(
+            estimates.with_columns(
                 true, place=pl.lit(place.name), logger=pl.lit(logger), rows=pl.lit(f"{n_rows:,}")
             )
         )
@@ -185,7 +209,7 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
         arm = rng.integers(len(SPREAD), size=n_rows)
         reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
         log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
-        found = estimate_log(
+        estimates = ask(
             log,
             policies=["uniform", "fixed:arm=1"],
             budgets=n_rows,
@@ -193,21 +217,21 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
             methods=["snips"],
             seed=number,
             reward_range=(0, 1),
-        ).frame()
+        )
         truth = pl.Series("truth", [n_rows * mean, n_rows * mean * SPREAD[1]])
         case = f"rewards near {mean:g}, {n_rows:,} rows, "
-        parts.append(found.with_columns(truth, case=case + pl.col("policy")))
+        parts.append(estimates.with_columns(truth, case=case + pl.col("policy")))
         if (number + 1) % n_logs == 0:
             say(case)
     return pl.concat(parts)
 
 
-def summary(found: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Of each group and method: estimates, how many were not refused and hold the truth, their mean
-    width and bias as parts of the truth.
+def summary(estimates: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Return for each group and method the number of estimates, how many were not refused and hold
+    the truth, and their mean width and bias as parts of the truth.
     """
     width, bias = pl.col("high") - pl.col("low"), pl.col("estimate") - pl.col("truth")
-    return found.group_by(by, "method", maintain_order=True).agg(
+    return estimates.group_by(by, "method", maintain_order=True).agg(
         estimates=pl.len(),
         answered=pl.col("estimate").count(),
         coverage=pl.col("truth").is_between("low", "high").mean(),
@@ -216,7 +240,7 @@ def summary(found: pl.DataFrame, by: str) -> pl.DataFrame:
     )
 
 
-def table(found: pl.DataFrame, by: str) -> Table:
+def table(estimates: pl.DataFrame, by: str) -> Table:
     """Return the summary for people."""
     grid = Table()
     for column in (
@@ -229,22 +253,27 @@ def table(found: pl.DataFrame, by: str) -> Table:
         "bias",
     ):
         grid.add_column(column, justify="left" if column in (by, "method") else "right")
-    for name, method, estimates, answered, coverage, width, bias in summary(found, by).rows():
+    for name, method, count, answered, coverage, width, bias in summary(estimates, by).rows():
         shares = (f"{coverage:.1%}", f"{width:.1%}", f"{bias:+.2%}") if answered else ()
-        grid.add_row(name, method, f"{estimates:,}", f"{answered:,}", *shares)
+        grid.add_row(name, method, f"{count:,}", f"{answered:,}", *shares)
     return grid
 
 
-def main() -> None:
-    """Print how often intervals hold the truth; how many logs may be said on the command line."""
-    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
-    if "--rare" in sys.argv:
-        Console(width=120).print(table(rare_campaign(*numbers or [RARE_LOGS]), "case"))
+@click.command()
+@click.argument("logs", type=int, required=False)
+@option("--rare", "Logs with rare rewards.", is_flag=True)
+@quick_option
+def main(logs: int | None, rare: bool, quick: bool) -> None:
+    """Print how often intervals hold the truth, in so many logs."""
+    if rare:
+        n_logs = 1 if quick else logs or RARE_LOGS
+        Console(width=120).print(table(rare_campaign(n_logs), "case"))
         return
-    found = campaign(range(*numbers or [LOGS]))
+    n_logs = QUICK_LOGS if quick else logs or LOGS
+    estimates = campaign(range(n_logs), QUICK if quick else Effort())
     for by in ("policy", "place", "logger", "rows"):
-        Console(width=120).print(table(found, by))
+        Console(width=120).print(table(estimates, by))
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.coverage")

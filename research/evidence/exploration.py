@@ -8,10 +8,10 @@ the default policy, and the exploration of `explore` before it
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 import polars as pl
 from rich.console import Console
@@ -19,8 +19,10 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-from examples.llm_routing_replay import answers
+from examples import llm_routing_replay
+from purse.cli import execute
 from purse.lab.data.table import read_table, world_of_table
+from research.commands import quick_option
 
 EXPLORED = Path(__file__).parent / "explored_replan.py"
 POLICIES = {
@@ -29,11 +31,11 @@ POLICIES = {
     "each arm alike": f"{EXPLORED}:share=0.05,even=1",
 }
 BUDGETS = (0.3, 3.0)  # dollars
-PATHS = 2_000  # enough to see what happens once in a thousand times
+PATHS, QUICK_PATHS = 2_000, 2  # enough to see what happens once in a thousand times
 
 
 class Row(NamedTuple):
-    """What one way to explore comes to with one budget."""
+    """The gains of one way to explore with one budget."""
 
     explore: str
     budget: float
@@ -63,7 +65,7 @@ def table(rows: list[Row], arms: tuple[str, ...]) -> Table:
     for name in ("budget", "explore", "quality", "standard error", "of none", "lowest", *arms):
         grid.add_column(name, justify="left" if name == "explore" else "right")
     for row in rows:
-        whole = next(each for each in rows if each.budget == row.budget)
+        whole = next(first for first in rows if first.budget == row.budget)
         grid.add_row(
             f"${row.budget:g}",
             row.explore,
@@ -76,13 +78,16 @@ def table(rows: list[Row], arms: tuple[str, ...]) -> Table:
     return grid
 
 
-def main() -> None:
-    """Print the table; how many orders may be said on the command line."""
-    data: pl.DataFrame = answers()
+@click.command()
+@click.argument("orders", type=int, default=PATHS)
+@quick_option
+def main(orders: int, quick: bool) -> None:
+    """Print the gains of each way to explore over so many orders of the prompts."""
+    data: pl.DataFrame = llm_routing_replay.answers()
     world = world_of_table(read_table(data))
-    rows = measure(world, int(sys.argv[1]) if len(sys.argv) > 1 else PATHS)
+    rows = measure(world, QUICK_PATHS if quick else orders)
     Console(width=140).print(table(rows, world.arms or ()))
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.exploration")

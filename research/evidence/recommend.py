@@ -1,7 +1,8 @@
 """How often `best-arm` is wrong, and what an answer costs: `python -m research.evidence.recommend`.
 
 Seven worlds, 1,000 paths each, in about three minutes of one core. Numbers go to
-docs/recommend/measured.json, and the page beside them is written from that file.
+docs/recommend/measured.json, and the page beside them is written from that file and nothing else:
+no number in it is typed.
 """
 
 from __future__ import annotations
@@ -9,23 +10,48 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
 from benchmarks import record
 from benchmarks.instance import say
+from benchmarks.tables import markdown_table, number
 from purse import worlds
 from purse.base import amounts
+from purse.cli import execute
 from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.policies import best_arm
 from purse.types import Floats, Ints, World
-from research.evidence import recommend_page
+from research.commands import quick_option
 
-PATHS, SEED = 1_000, 11
+PATHS, QUICK_PATHS, SEED = 1_000, 10, 11
 CONFIDENCE, LITTLE = 0.95, 0.6  # the default, and one at which mistakes could be seen
 ENOUGH = 1e6  # money that never runs out
 RIVAL = "replan"
 MEASURED = record.DOCS / "recommend" / "measured.json"
+FIRST = """\
+# The best arm, measured
+
+The policy `best-arm` on {worlds} worlds of [measured.json](measured.json), {paths:,} paths each, \
+with money that never ends the game; `python -m research.evidence.recommend` measures it.
+At a confidence of {sure:.0%}, at most {wrong} of the answers may be wrong, {allowed} with two \
+standard errors; at {little:.0%} the latter is {allowed_little}.
+"""
+COSTS = """\
+## What an answer costs
+
+Money until the answer is sure at {sure:.0%}, mean and standard error, beside uniform sampling \
+with the same end.
+`best-arm` saves from {least} to {most} of it.
+"""
+RIVAL_SECTION = """\
+## What a policy for gain says
+
+`{rival}` gets the mean money of `best-arm` as its budget, and looks for the largest gain.
+The arm that it pulls most, and the one with the best mean under it, are answers, too; nothing \
+says how sure they are.
+"""
 
 
 class Question(NamedTuple):
@@ -70,7 +96,7 @@ QUESTIONS = (
 
 
 def right_arm(question: Question, rewards: Floats, costs: Floats) -> int:
-    """Return the arm that answers the question where these (K,) are the means; -1: none."""
+    """Return the arm that answers the question if these (K,) are the means; -1: none."""
     values = rewards / costs if question.by == "ratio" else rewards
     fair = values if question.cap is None else np.where(costs <= question.cap, values, -math.inf)
     return int(fair.argmax()) if np.isfinite(fair).any() else best_arm.NONE
@@ -83,7 +109,7 @@ def play(policy: str, world: World, budget: float, n_paths: int) -> tuple[Any, A
 
 
 def answers(params: Any, states: Any) -> Ints:
-    """(P,) What `best-arm` found out on each path."""
+    """Return the answer of `best-arm` on each path, (P,)."""
     paths = range(len(states.pulls))
     return np.array(
         [best_arm.answer(params, type(states)(*(part[j] for part in states))) for j in paths]
@@ -97,7 +123,7 @@ def spending(results: Any) -> dict[str, float]:
 
 
 def ask(question: Question, n_paths: int = PATHS) -> dict[str, Any]:
-    """Return what answers to a question cost, and how many of them are wrong."""
+    """Return the costs of answers to a question, and how many of them are wrong."""
     world = worlds.make(question.world, ENOUGH)
     costs = np.asarray(world.cost_means)[:, 0]
     right = right_arm(question, np.asarray(world.reward_means), costs)
@@ -115,17 +141,17 @@ def ask(question: Question, n_paths: int = PATHS) -> dict[str, Any]:
         params, results, states = play(
             f"best-arm:{question.options},{options}", world, ENOUGH, n_paths
         )
-        found = answers(params, states)
+        arms = answers(params, states)
         row[key] = {
             **spending(results),
-            "wrong": float((found != right).mean()),
-            "unsure": float((found == best_arm.UNSURE).mean()),
+            "wrong": float((arms != right).mean()),
+            "unsure": float((arms == best_arm.UNSURE).mean()),
         }
     _, results, states = play(RIVAL, world, row["ours"]["mean"], n_paths)
     scale = float(world.cost_max[:, 0].max()) / amounts.UNIT
     means = [
-        right_arm(question, each[:, 0], np.maximum(each[:, 1], 1e-12) * scale)
-        for each in states.means
+        right_arm(question, of_path[:, 0], np.maximum(of_path[:, 1], 1e-12) * scale)
+        for of_path in states.means
     ]
     row["rival"] = {
         "most_pulled_wrong": float((results.pulls.argmax(axis=1) != right).mean()),
@@ -135,19 +161,113 @@ def ask(question: Question, n_paths: int = PATHS) -> dict[str, Any]:
     return row
 
 
-def main() -> None:
-    """Measure, and write numbers and page."""
-    facts = {
-        "paths": PATHS,
+def allowed(confidence: float, n_paths: int) -> float:
+    """Return the share of wrong answers that two standard errors allow."""
+    chance = 1 - confidence
+    return chance + 2 * math.sqrt(chance * confidence / n_paths)
+
+
+def percent(share: float) -> str:
+    """Return a share with one digit behind the point."""
+    return f"{share:.1%}"
+
+
+def markdown(facts: dict[str, Any]) -> str:
+    """Return the page."""
+    rows, sure, little, paths = (facts[key] for key in ("rows", "confidence", "little", "paths"))
+    saved = [1 - row["ours"]["mean"] / row["uniform"]["mean"] for row in rows]
+    first = FIRST.format(
+        worlds=len(rows),
+        paths=paths,
+        sure=sure,
+        wrong=percent(1 - sure),
+        allowed=percent(allowed(sure, paths)),
+        little=little,
+        allowed_little=percent(allowed(little, paths)),
+    )
+    costs = COSTS.format(sure=sure, least=percent(min(saved)), most=percent(max(saved)))
+    parts = [
+        first,
+        wrong_table(rows, sure, little),
+        "",
+        costs,
+        costs_table(rows, saved, little),
+        "",
+        RIVAL_SECTION.format(rival=facts["rival"]),
+        rival_table(rows),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def wrong_table(rows: list[dict[str, Any]], sure: float, little: float) -> str:
+    """Return the shares of wrong answers, and of paths without one."""
+    return markdown_table(
+        ["world", f"wrong at {sure:.0%}", f"wrong at {little:.0%}", "no answer"],
+        [
+            [
+                row["name"],
+                percent(row["ours"]["wrong"]),
+                percent(row["little"]["wrong"]),
+                percent(max(row[key]["unsure"] for key in ("ours", "uniform", "little"))),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def costs_table(rows: list[dict[str, Any]], saved: list[float], little: float) -> str:
+    """Return the money until the answer."""
+    return markdown_table(
+        ["world", "`best-arm`", "uniform", "saved", f"`best-arm` at {little:.0%}"],
+        [
+            [
+                row["name"],
+                *(
+                    f"{number(row[key]['mean'])} ± {number(row[key]['error'])}"
+                    for key in ("ours", "uniform")
+                ),
+                percent(part),
+                number(row["little"]["mean"]),
+            ]
+            for row, part in zip(rows, saved, strict=True)
+        ],
+    )
+
+
+def rival_table(rows: list[dict[str, Any]]) -> str:
+    """Return the shares of wrong answers that one reads from a policy for gain."""
+    return markdown_table(
+        ["world", "most pulled arm is wrong", "arm with the best mean is wrong"],
+        [
+            [
+                row["name"],
+                percent(row["rival"]["most_pulled_wrong"]),
+                percent(row["rival"]["best_mean_wrong"]),
+            ]
+            for row in rows
+        ],
+    )
+
+
+@click.command()
+@quick_option
+def main(quick: bool) -> None:
+    """Measure, and write numbers and page; of a quick measurement print the page."""
+    questions, paths = (QUESTIONS[:1], QUICK_PATHS) if quick else (QUESTIONS, PATHS)
+    facts: dict[str, Any] = {
+        "paths": paths,
         "confidence": CONFIDENCE,
         "little": LITTLE,
         "rival": RIVAL,
-        "rows": [ask(question) for question in QUESTIONS],
+        "rows": [ask(question, paths) for question in questions],
     }
+    page = markdown(record.rounded(facts))  # as the file has it
+    if quick:
+        say(page)
+        return
     record.save(MEASURED, facts)
-    kept = record.load(MEASURED) or {}  # rounded, as the page shows it
-    MEASURED.with_suffix(".md").write_text(recommend_page.markdown(kept))
+    MEASURED.with_suffix(".md").write_text(page)
 
 
 if __name__ == "__main__":
-    main()
+    execute(main, "python -m research.evidence.recommend")

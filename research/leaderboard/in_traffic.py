@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 from research.leaderboard.case import Case
-from research.leaderboard.what_users_have import write_list
+from research.leaderboard.games import write_list
 
 LATE, LATE_RARE = "late reports", "late reports, rare rewards"
 KINDS, LASTING = "requests that allow some arms", "outages that last, mixes that change"

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from purse import policies
 from purse.base.text import write_markdown_table
-from research.leaderboard.advice import TIE, percent, rank, recommend
-from research.leaderboard.comparisons import WORTH_IT, trivial_shares, worth_table
-from research.leaderboard.in_traffic import FEWER, TOLD, UNTOLD
+from research.leaderboard.notes import (
+    against_adversary,
+    context_notes,
+    traffic_notes,
+    trivial_shares,
+)
 from research.leaderboard.record import ADVERSARY
 from research.leaderboard.suites import (
     IN_TRAFFIC,
@@ -18,8 +21,16 @@ from research.leaderboard.suites import (
     WITH_CONTEXTS,
     name_file,
 )
-from research.leaderboard.tables import advice_table, anchor, best_caption, link, standings_table
-from research.leaderboard.with_contexts import BY_CLASS
+from research.leaderboard.tables import (
+    TIE,
+    advice_table,
+    anchor,
+    best_caption,
+    link,
+    rank,
+    recommend,
+    standings_table,
+)
 
 if TYPE_CHECKING:
     from research.leaderboard.record import Record
@@ -98,7 +109,7 @@ def advice_rule() -> str:
 
 
 def section(record: Record, files: str, pages: str | None) -> list[str]:
-    """Return what is said of a suite; names are links if policies have pages."""
+    """Return the paragraphs of a suite; names are links if policies have pages."""
     page = PAGES[record.suite]
     picture, scores, cases = (
         f"{files}{name_file(kind, record.suite)}" for kind in ("leaderboard", "scores", "cases")
@@ -122,14 +133,14 @@ def summary_table(records: Sequence[Record], pages: str) -> str:
     rows = []
     for record in records:
         page = PAGES[record.suite]
-        taken: dict[str, list[str]] = {}  # policy -> situations
+        choices: dict[str, list[str]] = {}  # policy -> situations
         for label, situations in page.groups(record).items():
             if choice := recommend(rank(record, situations)):
-                taken.setdefault(choice.policy, []).append(label)
-        usual = next(policy for policy, labels in taken.items() if ALL in labels)
+                choices.setdefault(choice.policy, []).append(label)
+        usual = next(policy for policy, labels in choices.items() if ALL in labels)
         others = "; ".join(
             f"{link(policy, pages)} for {', '.join(f'*{label}*' for label in labels)}"
-            for policy, labels in taken.items()
+            for policy, labels in choices.items()
             if policy != usual
         )
         rows.append([f"[{page.title}](#{anchor(page.title)})", link(usual, pages), others])
@@ -148,54 +159,6 @@ def long_game_groups(record: Record) -> Groups:
     groups.pop(ADVERSARY, None)
     money = [situation for situation in record.situations if situation not in MORE]
     return {ALL: groups.pop(ALL), MONEY: money, **groups}
-
-
-def against_adversary(record: Record, _: str | None) -> list[str]:
-    """Return what policies lose to an adversary, whose optimum is known only afterwards."""
-    if ADVERSARY not in record.situations:
-        return []
-    cases = record.situations[ADVERSARY]
-    means = {policy: record.mean_over(policy, cases) for policy in record.policies}
-    least = min(mean for mean in means.values() if mean is not None)
-    default = means.get(policies.DEFAULT)
-    text = f"Against an adversary the best policy still loses {percent(least)}"
-    if default is not None:
-        text += f", and `{policies.DEFAULT}`, the default, {percent(default)}"
-    return [
-        f"{text}: two worlds look the same until it is too late to react.\n"
-        "SAPO (Auer and Chiang, 2016) is missing because its pseudo-code is not public, and "
-        "BalancedExploration (Badanidiyuru, Kleinberg and Slivkins) because its authors leave open "
-        "how to compute it."
-    ]
-
-
-def traffic_notes(record: Record, _: str | None) -> list[str]:
-    """Return what a number of requests is worth that a player knows."""
-    least = {}
-    for situation in (TOLD, UNTOLD, FEWER):
-        choices = rank(record, [situation]) if situation in record.situations else []
-        if not choices:
-            return []
-        least[situation] = percent(choices[0].mean)
-    return [
-        f"Say how many requests will come: told the number, the best policy loses "
-        f"{least[TOLD]}; told nothing it loses {least[UNTOLD]}, because money that might have to "
-        f"last for ever is hardly spent; told twice the number, {least[FEWER]}.\n"
-        'A campaign can forecast it from the times of asks, `horizon="traffic"`; '
-        "that needs a clock, and is not played here."
-    ]
-
-
-def context_notes(record: Record, pages: str | None) -> list[str]:
-    """Return what contexts are worth in each case."""
-    return [
-        "*Worth* is what the best mixture of arms for each context gains more than the best "
-        "mixture for all, for players who know all means.\n"
-        "The other columns are what the best policies gain, blind and with contexts, as shares of "
-        f"the optimum, and the difference: within {WORTH_IT:.0%} there is none.\n"
-        f"`{BY_CLASS}` is blind unless contexts are classes.",
-        worth_table(record, pages),
-    ]
 
 
 PAGES = {

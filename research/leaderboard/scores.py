@@ -14,7 +14,6 @@ from purse.base.text import align_columns
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats
 from research.leaderboard.case import Case
-from research.leaderboard.suites import LONG_GAMES
 
 NUMBERS = ("score", "error", "low", "high")  # of an estimate
 HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
@@ -35,7 +34,7 @@ class Leaderboard:
     policies: tuple[str, ...]
     scores: dict[tuple[str, str], Floats]  # (policy, case) -> (P,)
     refusals: dict[tuple[str, str], str]  # why a policy cannot play a case
-    suite: str = LONG_GAMES
+    suite: str
     alone: dict[str, Alone] = field(default_factory=dict)  # case -> what arms alone earn
 
     def score(self, policy: str, case: str) -> Estimate | None:

@@ -62,19 +62,19 @@ class Feature:
             return [float(value == label) for label in self.classes]  # unknown: all are 0
         bound = LARGEST if self.low is None else _FARTHEST
         if type(value) in _USUAL and -bound < value < bound:
-            given = float(value)
+            scaled = float(value)
         elif value is None or (isinstance(value, float) and math.isnan(value)):
             if not self.optional:
                 raise invalid(self._field, value, "must be a number; the feature is not optional")
             return [0.0, 1.0]
         else:
             bound = bound if self.low is None else math.inf
-            given = number(self._field, _plain(value), low=-bound, high=bound)
+            scaled = number(self._field, _plain(value), low=-bound, high=bound)
         if self.low is not None and self.high is not None:
-            given = 2 * (given - self.low) / (self.high - self.low) - 1
-            if not -1 <= given <= 1:
-                given = math.copysign(1.0, given)
-        return [given, 0.0] if self.optional else [given]
+            scaled = 2 * (scaled - self.low) / (self.high - self.low) - 1
+            if not -1 <= scaled <= 1:
+                scaled = math.copysign(1.0, scaled)
+        return [scaled, 0.0] if self.optional else [scaled]
 
     def in_units(self, number: float) -> float:
         """Return a number that `encode` mapped to [-1, 1] in the user's unit."""
@@ -107,17 +107,17 @@ class Waves(NamedTuple):
     seed: int = 0
 
     @classmethod
-    def of(cls, given: Any) -> Waves | None:
+    def of(cls, text: Any) -> Waves | None:
         """Return the map from what users write, such as "fourier:48,seed=1"; None: no map.
 
         Raise `InvalidInput` when it is not allowed.
         """
-        if given is None:
+        if text is None:
             return None
-        match = _MAP.fullmatch(given) if isinstance(given, str) else None
+        match = _MAP.fullmatch(text) if isinstance(text, str) else None
         if match is None or not 1 <= int(match[1]) <= MOST_NUMBERS:
             allowed = f"must be fourier:N or fourier:N,seed=S, with N from 1 to {MOST_NUMBERS}"
-            raise invalid("map", given, allowed)
+            raise invalid("map", text, allowed)
         return cls(int(match[1]), int(match[2] or 0))
 
     def __str__(self) -> str:
@@ -239,11 +239,11 @@ class Features:
     def _count_one(self, context: Any) -> int:
         if not self.declared or context is None:
             return 0
-        given = (
+        values = (
             [context.get(name) for name in self.names] if isinstance(context, Mapping) else context
         )
         return sum(
-            feature.clips(value) for feature, value in zip(self.declared, given, strict=True)
+            feature.clips(value) for feature, value in zip(self.declared, values, strict=True)
         )
 
     @cached_property
@@ -292,16 +292,16 @@ class Features:
         return self._singles.unpack(self._singles.pack(*numbers))
 
 
-def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list[Any]:
+def _in_order(context: Mapping[Any, Any], names: Sequence[Any], what: str) -> list[Any]:
     """Return the values by names; refuse names that are missing or not known."""
-    if given.keys() != set(names):
-        unknown = [name for name in given if name not in names]
-        missing = [name for name in names if name not in given]
+    if context.keys() != set(names):
+        unknown = [name for name in context if name not in names]
+        missing = [name for name in names if name not in context]
         wrong = f"has no {what}: " if missing else f"has unknown {what}: "
         listed = ", ".join(repr(name) for name in (missing or unknown)[:8])
         allowed = shorten(", ".join(map(str, names[:16])))
         raise InvalidInput(f"context: {wrong}{shorten(listed)}; the {what} are {allowed}")
-    return [given[name] for name in names]
+    return [context[name] for name in names]
 
 
 def _read_all(declared: Any) -> list[Feature]:

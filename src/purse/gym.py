@@ -64,9 +64,9 @@ class KnapsackEnv(gymnasium.Env[_Observation, np.int64]):
             0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32
         )
         self._budget: list[int] = self.problem.budget.tolist()
-        least = self.problem.cost_max if stop == "hold" else self.problem.cost_min
+        limit = self.problem.cost_max if stop == "hold" else self.problem.cost_min
         # where less than this is left, the arm cannot be paid
-        self._needs: list[list[int]] = least.tolist()
+        self._needs: list[list[int]] = limit.tolist()
         self._last_round = min(self.problem.horizon or NEVER, self.world.n_rounds or NEVER)
         self._seed, self._path = int(self.np_random.integers(SEEDS)), -1
         self._going = False

@@ -230,12 +230,12 @@ class Problem:
         Raise `InvalidInput` when a pull may cost nothing, because a policy that divides by it
         cannot play.
         """
-        least = float((self.cost_min * self.unit_scale).min())
-        if least == 0:
+        smallest = float((self.cost_min * self.unit_scale).min())
+        if smallest == 0:
             raise InvalidInput(
                 "cost_min=0: this policy needs every pull to cost something of every resource"
             )
-        return least
+        return smallest
 
     @cached_property
     def b(self) -> float:
@@ -275,10 +275,10 @@ class Problem:
 
     def require(self, policy: str, **limits: int) -> None:
         """Raise `InvalidInput` when the problem has more plays or resources than `limits` allow."""
-        for name, most in limits.items():
-            if getattr(self, name) > most:
+        for name, limit in limits.items():
+            if getattr(self, name) > limit:
                 raise InvalidInput(
-                    f"{policy} plays problems with {name}={most}, and this one has "
+                    f"{policy} plays problems with {name}={limit}, and this one has "
                     f"{name}={getattr(self, name)}"
                 )
 
@@ -294,10 +294,10 @@ def _read_horizon(horizon: Any) -> int | None:
 
 def cap_array(caps: Any, n_arms: int) -> Ints:
     """Return how often each arm may be pulled, shape (K,), from one number or one per arm."""
-    given = caps if isinstance(caps, (list, tuple, np.ndarray)) else [caps] * n_arms
-    if len(given) != n_arms:
+    limits = caps if isinstance(caps, (list, tuple, np.ndarray)) else [caps] * n_arms
+    if len(limits) != n_arms:
         raise invalid("caps", caps, f"must be one number, or one for each of the {n_arms} arms")
-    return np.array([validation.integer("caps", cap, low=0) for cap in given])
+    return np.array([validation.integer("caps", cap, low=0) for cap in limits])
 
 
 class Outages(NamedTuple):
@@ -343,8 +343,8 @@ class World:
 
     def __repr__(self) -> str:
         ends = self.cost_min.min(), self.cost_max.max()
-        least, most = (f"{units / amounts.UNIT:g}" for units in ends)
-        costs = least if least == most else f"{least} to {most}"
+        low, high = (f"{units / amounts.UNIT:g}" for units in ends)
+        costs = low if low == high else f"{low} to {high}"
         resources = f", {self.n_resources} resources" if self.n_resources > 1 else ""
         rounds = f", horizon {self.horizon:,}" if self.horizon is not None else ""
         arms = count(self.n_arms, "arm")

@@ -16,8 +16,8 @@ import pytest
 
 from purse import Campaign, InvalidInput
 from purse.base import exit_codes
+from tests.support.campaigns import last_ask
 from tests.support.cli import NEW, Command, Run, complaint
-from tests.support.contexts import last_ask
 
 ODD = "é=1, 2%"
 JSON = '{"length": [0, 8000], "source": ["chat", "code"]}'
@@ -201,18 +201,6 @@ def test_features_are_names_or_json_and_contexts_are_typed_three_ways(
     assert run("restore shared.jsonl --name copy").startswith("copy: running")
     with pytest.raises(InvalidInput, match="the features are"):
         Campaign.open("copy").ask()
-
-
-def test_the_storage_is_an_option_or_an_environment_variable(
-    command: Command, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(NEW, "--storage", "sqlite:///other.db")
-    assert (tmp_path / "other.db").exists()
-    monkeypatch.setenv("PURSE_STORAGE", "sqlite:///other.db")
-    assert run("list").startswith("prompts\t")
-    monkeypatch.delenv("PURSE_STORAGE")
-    assert "there is no file" in complaint(command, "campaign list")
-    assert not (tmp_path / "purse.db").exists()
 
 
 def test_status_without_a_name_lists_all(run: Run) -> None:

@@ -13,7 +13,6 @@ import pytest
 import purse
 from purse import Campaign, InvalidInput
 from purse.base import exit_codes
-from purse.cli.options import complete_criteria
 from tests.support.campaigns import refusal
 from tests.support.cli import WORLD, Command, complaint
 from tests.support.paths import ROOT
@@ -79,11 +78,6 @@ def test_a_world_whose_means_change_has_no_best_arm(command: Command) -> None:
     changing = purse.worlds.example("switching")
     code, _, err = command("recommend -b 10 -w", changing)
     assert (code, "nobody knows them, so that no arm is best" in err) == (exit_codes.MISTAKE, True)
-
-
-def test_the_tab_key_knows_what_an_arm_is_best_by() -> None:
-    nothing: Any = None
-    assert complete_criteria(nothing, nothing, "ra") == ["ratio"]
 
 
 def test_what_the_page_prints_is_what_is_printed(command: Command) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from purse import Account, Campaign
 from purse.base.problem_types import of_error
 from purse.campaign.api import kinds
-from purse.campaign.api.kinds import Kind, kind_of
+from purse.campaign.api.kinds import ValueKind, kind_of
 from purse.campaign.api.verb import WANTED, Argument, arguments_of
 from purse.campaign.storage.connect import in_memory
 from purse.cli.made import _ALLOWED, _flag
@@ -37,7 +37,7 @@ class Untypable(Exception):
     """A value that no command line can say."""
 
 
-def text_of(kind: Kind, value: Any) -> str:
+def text_of(kind: ValueKind, value: Any) -> str:
     """What is typed for one value, if it is read as the same."""
     if isinstance(value, (list, tuple)) and kind.metavar in AMOUNTS:
         return ",".join(text_of(kind, each) for each in value)

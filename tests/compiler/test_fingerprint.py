@@ -163,7 +163,7 @@ def main():
 """
 
 
-def test_a_kernel_that_has_moved_to_another_module_is_compiled_anew(tmp_path: Path) -> None:
+def test_a_moved_kernel_is_compiled_anew(tmp_path: Path) -> None:
     """As after an upgrade over an old cache: machine code loads the modules of its kernels."""
     (tmp_path / "wholes.py").write_text(WHOLE)
     home, cache = tmp_path / "old_home.py", tmp_path / "cache"

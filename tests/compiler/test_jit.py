@@ -20,7 +20,7 @@ from purse.compiler.machine_code import _WHOLE
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
-from purse.lab.replay import log_worlds
+from purse.lab.replay import logged_rounds
 from tests.support.processes import fresh_process
 
 HELPER = """\
@@ -77,7 +77,7 @@ policy = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1)
 policy._steps._kind.ask.compile()
 arm = policy.ask().arm
 bound = purse.compiler.jit._bound.values()
-(stats,) = (each.machine_code.stats for each in bound if each.function.__name__ == "ask_at")
+(stats,) = (each.machine_code.stats for each in bound if each.function.__name__ == "_ask_at")
 hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 print(json.dumps({"arm": arm, "hits": hits, "misses": misses}))
 """
@@ -228,9 +228,9 @@ def test_a_kernel_of_ours_travels_by_name_and_another_as_a_copy() -> None:
     def other(t: int) -> int:
         return t
 
-    ours = log_worlds.draw
+    ours = logged_rounds.draw
     assert pickle.loads(pickle.dumps(ours)) is ours
-    assert b"log_worlds:draw" in pickle.dumps(ours)
+    assert b"logged_rounds:draw" in pickle.dumps(ours)
     assert pickle.loads(cloudpickle.dumps(other))(3) == 3
 
 

@@ -14,8 +14,8 @@ import pytest
 import purse
 from purse.compiler.jit import bind
 from purse.engine import cpu
+from purse.engine.delay import Delay, parse_delay
 from purse.engine.job import Job, make_job
-from purse.engine.late.delay import Delay, parse_delay
 from purse.engine.late.loop import _extra_turns, new_room
 from purse.testing.games import _standard_world, half_down
 from purse.testing.late import _play_live
@@ -23,8 +23,8 @@ from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
-from tests.engine.scripts import scripted
 from tests.support.paths import LEAST_PENDING
+from tests.support.policies import scripted
 from tests.support.soak import SOAK
 
 WORLD = _standard_world()
@@ -248,14 +248,14 @@ def test_geometric_delays_have_their_mean_and_their_chances(mean: float) -> None
         expected = 1 - q ** (k + 1)
         error = math.sqrt(expected * (1 - expected) / n)
         assert abs((extras <= k).mean() - expected) < 4 * error
-    assert extras.max() <= job.delay.most
+    assert extras.max() <= job.delay.maximum
     assert len({tuple(row) for row in extras.tolist()}) == 40
 
 
 def test_the_largest_geometric_delay_has_a_place() -> None:
     for mean in (0.001, 0.5, 7, 10_000):
         most = math.log(2**-53) / math.log(mean / (1 + mean))
-        assert most <= parse_delay(("geometric", mean)).most <= most + 2
+        assert most <= parse_delay(("geometric", mean)).maximum <= most + 2
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from purse.testing.games import suitable
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.two_point import two_point
-from tests.engine.scripts import scripted
 from tests.support.paths import EPSILON_GREEDY
+from tests.support.policies import scripted
 from tests.support.soak import SOAK
 
 TWO_RESOURCES = "bernoulli:rewards=[1],costs=[[1,1]]"

@@ -10,8 +10,8 @@ import pytest
 
 from purse import AskRefused, BudgetExhausted, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
-from tests.support.campaigns import counts, purse, refusal
-from tests.support.loops import in_loop
+from tests.support.campaigns import balance, counts, refusal
+from tests.support.processes import in_loop
 
 NAMES = {"small": "gpt-5-mini", "large": "gpt-5.4"}
 
@@ -46,18 +46,25 @@ def campaign(**terms: Any) -> Campaign:
     return Campaign.create("agent", arms=most, **{**given, **terms})
 
 
-def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
+def agent(spent: Campaign, down: str = "", answer_tokens: int | None = 500, **more: Any) -> Any:
+    """An agent whose models the campaign chooses."""
     from pydantic_ai import Agent
 
-    from purse.integrations.pydantic_ai import PurseModel, most_of, ticket_of
+    from purse.integrations.pydantic_ai import PurseModel
+
+    return Agent(PurseModel(spent, models(down), answer_tokens=answer_tokens, **more))
+
+
+def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
+    from purse.integrations.pydantic_ai import most_of, ticket_of
 
     spent = campaign()
 
     async def judge(response: Any, messages: Any) -> float:
         return float("answers" in response.parts[0].content)
 
-    agent = Agent(PurseModel(spent, models(), reward=judge, answer_tokens=500))
-    runs = [in_loop(agent.run("hello there")) for _ in range(4)]
+    judged = agent(spent, reward=judge)
+    runs = [in_loop(judged.run("hello there")) for _ in range(4)]
     assert {run.output for run in runs} == {"small answers", "large answers"}
     assert counts(spent) == {"tickets": 4, "told": 4}
     found = ticket_of(runs[-1].new_messages()[-1])
@@ -66,24 +73,20 @@ def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
     assert all(
         Decimal(ticket.held[0]) < most[str(ticket.arm)] for ticket in spent.tickets(["told"])
     )
-    assert Decimal("0") < Decimal(purse(spent)[0]) < Decimal("0.01")
+    assert Decimal("0") < Decimal(balance(spent)[0]) < Decimal("0.01")
     assert spent.audit().ok
 
 
 def test_streams_are_settled_at_their_end_or_stay_held() -> None:
-    from pydantic_ai import Agent
-
-    from purse.integrations.pydantic_ai import PurseModel
-
     spent = campaign()
-    agent = Agent(PurseModel(spent, models(), answer_tokens=500))
+    streaming = agent(spent)
 
     async def whole() -> str:
-        async with agent.run_stream("hello") as run:
+        async with streaming.run_stream("hello") as run:
             return str(await run.get_output())
 
     async def broken() -> None:
-        async with agent.run_stream("hello") as run:
+        async with streaming.run_stream("hello") as run:
             async for _ in run.stream_text(debounce_by=None):
                 break
 
@@ -94,30 +97,22 @@ def test_streams_are_settled_at_their_end_or_stay_held() -> None:
 
 
 def test_a_failure_is_reported_and_raised() -> None:
-    from pydantic_ai import Agent
-
-    from purse.integrations.pydantic_ai import PurseModel
-
     spent = campaign(cooldown=None)
-    agent = Agent(PurseModel(spent, models(down="large"), answer_tokens=500))
+    half = agent(spent, down="large")
 
     async def until_it_fails() -> None:
         for _ in range(50):
-            await agent.run("hello")
+            await half.run("hello")
 
     with pytest.raises(ConnectionError, match="no such host"):
         in_loop(until_it_fails())
     assert counts(spent)["failed"] == 1
-    assert purse(spent)[1] == "0"
+    assert balance(spent)[1] == "0"
 
 
 def test_a_request_that_passes_is_refused() -> None:
-    from pydantic_ai import Agent
-
-    from purse.integrations.pydantic_ai import PurseModel
-
     spent = campaign(policy="replan", horizon=300, budget="0.01", cooldown=60)
-    working = Agent(PurseModel(spent, models(), reward=lambda *_: 1.0, answer_tokens=500))
+    working = agent(spent, reward=lambda *_: 1.0)
     for _ in range(6):
         in_loop(working.run("hello"))
     spent.fail(spent.ask(arms=["small"]), reason="down")
@@ -128,19 +123,18 @@ def test_a_request_that_passes_is_refused() -> None:
 
     with pytest.raises(AskRefused, match="the request passes, as money is worth more in others"):
         in_loop(until_one_passes())
-    assert purse(spent)[1] == "0"
+    assert balance(spent)[1] == "0"
     assert counts(spent)["skipped"] == 1
 
 
 def test_without_money_nothing_is_called_and_bad_input_is_named() -> None:
-    from pydantic_ai import Agent
     from pydantic_ai.models.function import FunctionModel
 
     from purse.integrations.pydantic_ai import PurseModel
 
     spent = campaign(budget="0.0001")
     with pytest.raises(BudgetExhausted, match="may cost"):
-        in_loop(Agent(PurseModel(spent, models())).run("hello"))
+        in_loop(agent(spent, answer_tokens=None).run("hello"))
     assert counts(spent) == {}
     text = refusal(InvalidInput, PurseModel, spent, {"small": models()["small"]})
     assert text.endswith("must have a model for each of the arms small, large")

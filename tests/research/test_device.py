@@ -13,13 +13,13 @@ from click.testing import CliRunner
 
 from research.leaderboard import __main__ as board_command
 from research.leaderboard import leaderboard as play
-from research.leaderboard.what_users_have import CASES
+from research.leaderboard.games import WHAT_USERS_HAVE
 from research.paper import __main__ as paper_command
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 from tests.support.soak import SOAK
 
-LATE = next(case for case in CASES if case.delay != 0)
-PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
+LATE = next(case for case in WHAT_USERS_HAVE if case.delay != 0)
+PROMPT = next(case for case in WHAT_USERS_HAVE if case.delay == 0 and not case.adversary)
 
 
 def printed(words: list[str], *more: str) -> dict[str, Any]:

@@ -1,3 +1,5 @@
+"""Who may send what, and how much of it."""
+
 from __future__ import annotations
 
 import json
@@ -12,17 +14,50 @@ from purse.errors import InvalidInput
 from purse.service import auth, tokens
 from purse.service.auth import TokenBuckets
 from purse.service.settings import Settings
-from tests.support.server import LONG, served
 from tests.support.service import (
     HERE,
+    LONG,
     PROMPTS,
     TestClient,
     bearer,
     operations_of,
     problem,
+    served,
     service,
     token_file,
 )
+
+PUBLIC = ("/", "/healthz", "/readyz", "/openapi.json", "/dashboard/style.css")
+OPEN = {("GET", path) for path in PUBLIC}
+P, A = "/campaigns/prompts", "/accounts/team-a"
+NEEDED = {  # what each route needs: GET needs `read`; one that is not here fails the test below
+    "read": f"/campaigns {P} {P}/tickets {P}/tickets/1 {P}/labels {P}/journal {P}/recommendation "
+    f"{P}/certificate {P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
+    "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
+    f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
+    "admin": f"/campaigns {P}/top-ups {P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause "
+    f"{P}/resume {P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts "
+    f"{A}/audit",
+}
+ROLE = {
+    ("GET" if role == "read" else "POST", path): role
+    for role, paths in NEEDED.items()
+    for path in paths.split()
+}
+END = f"{P}/end"
+BODY: dict[str, Any] = {
+    "/campaigns": {**PROMPTS, "name": "another"},
+    "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
+    **{f"{at}/top-ups": {"amount": 1} for at in (P, A)},
+    **{f"{at}/alerts": {"alerts": ["80%"]} for at in (P, A)},
+    f"{P}/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
+    f"{P}/tickets/1/tell": {"reward": 1, "cost": 0},
+    f"{P}/tickets/1/settle": {"cost": 0},
+    f"{P}/tickets/1/reward": {"reward": 1},
+    f"{P}/arms": {"name": "third"},
+    f"{P}/arms/set": {"name": "large", "cost_max": "0.04"},
+    f"{P}/arms/retire": {"name": "third"},
+}
 
 
 def test_a_bucket_gives_its_rate_and_no_more() -> None:
@@ -122,52 +157,11 @@ def test_bad_settings_are_named(field: str, value: Any, tmp_path: Path) -> None:
         Settings(**socket)
 
 
-PUBLIC = ("/", "/healthz", "/readyz", "/openapi.json", "/dashboard/style.css")
-
-
-OPEN = {("GET", path) for path in PUBLIC}
-
-
-P = "/campaigns/prompts"
-
-
-A = "/accounts/team-a"
-
-
-NEEDED = {  # what each route needs: GET needs `read`; one that is not here fails the test below
-    "read": f"/campaigns {P} {P}/tickets {P}/tickets/1 {P}/labels {P}/journal {P}/recommendation "
-    f"{P}/certificate {P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
-    "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
-    f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
-    "admin": f"/campaigns {P}/top-ups {P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause "
-    f"{P}/resume {P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts "
-    f"{A}/audit",
-}
-
-
-ROLE = {
-    ("GET" if role == "read" else "POST", path): role
-    for role, paths in NEEDED.items()
-    for path in paths.split()
-}
-
-
-END = f"{P}/end"
-
-
-BODY: dict[str, Any] = {
-    "/campaigns": {**PROMPTS, "name": "another"},
-    "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
-    **{f"{at}/top-ups": {"amount": 1} for at in (P, A)},
-    **{f"{at}/alerts": {"alerts": ["80%"]} for at in (P, A)},
-    f"{P}/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
-    f"{P}/tickets/1/tell": {"reward": 1, "cost": 0},
-    f"{P}/tickets/1/settle": {"cost": 0},
-    f"{P}/tickets/1/reward": {"reward": 1},
-    f"{P}/arms": {"name": "third"},
-    f"{P}/arms/set": {"name": "large", "cost_max": "0.04"},
-    f"{P}/arms/retire": {"name": "third"},
-}
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", ""])
+def test_other_machines_are_not_served_without_tokens(host: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="needs tokens"):
+        Settings(host=host)
+    Settings(host=host, tokens=tmp_path / "t")
 
 
 class Guarded:

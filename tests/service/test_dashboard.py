@@ -375,7 +375,7 @@ def test_actions_are_unlocked_confirmed_and_done_once(stage: Stage, tmp_path: Pa
     assert campaign.status().status == "running"
     stage.act("Pause", "Paused.")
     page.wait_for_selector("#status:text-is('paused')")
-    why = f"paused by somebody. To go on: purse campaign resume {campaign.name}"
+    why = f"paused by an operator. To go on: purse campaign resume {campaign.name}"
     assert stage.text("#why") == why
     stage.act("Resume", "Running again.")
     page.wait_for_selector("#status:text-is('running')")

@@ -23,11 +23,12 @@ from purse.errors import ArmsCoolingDown
 from purse.service import problems, routes
 from purse.service.app import Service
 from purse.service.settings import Settings
-from tests.support.loops import in_loop
-from tests.support.server import LONG
-from tests.support.service import HERE, PROMPTS, TestClient, empty, problem, running, service
+from tests.support.processes import in_loop
+from tests.support.service import HERE, LONG, PROMPTS, TestClient, empty, problem, running, service
 
 AT = "/campaigns/prompts"
+READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
+ASKS = 60
 
 
 def ask(client: Any, **body: Any) -> list[dict[str, Any]]:
@@ -161,10 +162,6 @@ def test_headers_of_every_answer(untouched: TestClient) -> None:
         made = untouched.get("/campaigns", headers={"X-Request-Id": bad}).headers["X-Request-Id"]
         assert made != bad
         assert len(made) == 32
-
-
-ASKS = 60
-READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
 
 
 class Locked(Storage):

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from purse.cli.serve import token as token_command
 from purse.errors import InvalidInput
 from purse.service import tokens
-from purse.service.settings import Settings
 from purse.service.tokens import TokenFile
 from tests.support.service import (
     token_file,
@@ -56,37 +53,3 @@ def test_tokens_revoked_and_made_at_once_stay_so(tmp_path: Path) -> None:
                 done.result()
         assert {token.name for token in tokens._read(path)} == {f"n{name}" for name in names}
         path.unlink()
-
-
-def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
-    file = str(tmp_path / "t.jsonl")
-    run = CliRunner()
-    made = run.invoke(token_command, ["new", "bot", "--role", "act", "--tokens", file])
-    secret = made.stdout.strip()
-    assert made.exit_code == 0
-    assert "'bot' has the role act and expires 20" in made.stderr
-    assert TokenFile(Path(file)).principal(secret) == ("bot", "act")
-    boss = ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file]
-    assert run.invoke(token_command, boss).exit_code == 0
-    listed = run.invoke(token_command, ["list", "--tokens", file]).stdout.splitlines()
-    assert [line.split("\t")[:2] for line in listed] == [["bot", "act"], ["boss", "admin"]]
-    assert secret not in "".join(listed)
-    assert run.invoke(token_command, ["revoke", "bot", "--tokens", file]).exit_code == 0
-    assert TokenFile(Path(file)).principal(secret) is None
-    for words in (
-        ["revoke", "bot", "--tokens", file],
-        ["new", "x", "--role", "act", "--expires", "0d", "--tokens", file],
-        ["new", "x", "--role", "act", "--expires", "99999w", "--tokens", file],
-        ["list", "--tokens", file + "?"],
-    ):
-        assert isinstance(run.invoke(token_command, words).exception, InvalidInput)
-    for word in ("soon", "90"):
-        words = ["new", "x", "--role", "act", "--expires", word, "--tokens", file]
-        assert f"'{word}' is not a time" in run.invoke(token_command, words).stderr
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", ""])
-def test_other_machines_are_not_served_without_tokens(host: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="needs tokens"):
-        Settings(host=host)
-    Settings(host=host, tokens=tmp_path / "t")

@@ -12,7 +12,7 @@ from typing import Any
 from purse.campaign.account import Account
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance
 from purse.campaign.rules import operators
@@ -81,7 +81,7 @@ class Game:
         self, *accounts: AccountTerms, script: Sequence[int] = (0, 1), **terms: Any
     ) -> None:
         self.now, self.policy = START, Script(*script)
-        self.entries: list[tuple[Level, Entry]] = []
+        self.entries: list[tuple[Level, LedgerEntry]] = []
         above: Level | None = None
         for each in accounts:
             above = self.begin(Level(each, above=above))

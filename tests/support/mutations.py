@@ -317,12 +317,12 @@ def fail_open(patch: Patch) -> None:
     """If the storage does not answer, an ask is admitted."""
     do = Committer.do
 
-    def generous(committer: Committer, operation: Any) -> Any:
+    def generous(committer: Committer, decide: Any, **wants: Any) -> Any:
         try:
-            return do(committer, operation)
+            return do(committer, decide, **wants)
         except StorageUnavailable:
             held = list(committer.terms.cost_max[0])
             ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
-            return committer.terms.first_arms, [ticket]
+            return [ticket], committer.terms.first_arms
 
     patch.setattr(Committer, "do", generous)

@@ -14,6 +14,12 @@ from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 
 START = 1_800_000_000_000  # ms since 1970
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 10,
+    "cost_min": "0.5",
+    "policy": "uniform",
+}
 NO_CHECKPOINTS = (
     "DELETE FROM purse_checkpoints WHERE level = "
     "(SELECT id FROM purse_levels WHERE name = '{name}')"
@@ -135,7 +141,7 @@ class HttpHarness(SqliteHarness):
 
     def place(self) -> str:
         if self.at is None:
-            from tests.support.server import served
+            from tests.support.service import served
 
             self.at = self.serving.enter_context(served(storage=self.storage()))
         return self.at.url

@@ -9,13 +9,13 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-import numpy as np
 import pytest
 
 import purse
 from benchmarks import (
     bench,
     break_even,
+    by_size,
     campaigns,
     doors,
     engine,
@@ -23,16 +23,12 @@ from benchmarks import (
     gpu,
     http_page,
     http_service,
-    linear,
     load,
     long_journal,
     page,
     record,
     recovery,
-    replan,
 )
-from research.evidence import context_page
-from research.evidence.prompt_features import shape_of
 from tests.support.soak import SOAK, scale
 
 PLAIN = Path(families.__file__).parent / "plain"
@@ -180,7 +176,7 @@ def test_what_http_costs_is_measured_beside_a_bare_route(
 
 
 def test_plain_c_plays_the_game_with_contexts(gcc: None) -> None:
-    found = families.play("lin-ucb.price", 4, 60, 50, linear.LIMITS, features=3)
+    found = families.play("lin-ucb.price", 4, 60, 50, by_size.CONTEXT_LIMITS, features=3)
     assert found is not None
     # above the best arm in every round, which the budget does not pay for, nobody comes
     assert 60 * 0.15 < found.gain < 120 * 0.92
@@ -189,24 +185,25 @@ def test_plain_c_plays_the_game_with_contexts(gcc: None) -> None:
 def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measured = {
-        "CPU": (bench, on_record(record.CPU)),
-        "CAMPAIGNS": (campaigns, on_record(record.CAMPAIGNS)),
-        "REPLAN": (replan, on_record(record.REPLAN)),
-        "CONTEXTS": (linear, on_record(record.CONTEXTS)),
-        "HTTP": (http_service, on_record(record.HTTP)),
+    measured: dict[str, Any] = {
+        "CPU": (bench, "measure"),
+        "CAMPAIGNS": (campaigns, "measure"),
+        "REPLAN": (by_size, "measure_plans"),
+        "CONTEXTS": (by_size, "measure_contexts"),
+        "HTTP": (http_service, "measure"),
     }
+    stored = {name: on_record(getattr(record, name)) for name in measured}
     card = on_record(record.GPU)
     monkeypatch.setattr(record, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(record, "GPU", tmp_path / "GPU")
     record.save(record.GPU, {**card, "machine": {**card["machine"], "GPU": "Tabulator"}})
-    for name, (module, facts) in measured.items():
+    for name, (module, function) in measured.items():
         monkeypatch.setattr(record, name, tmp_path / name)
-        monkeypatch.setattr(module, "measure", lambda facts=facts: facts)
+        monkeypatch.setattr(module, function, lambda facts=stored[name]: facts)
     monkeypatch.setattr(gpu, "usable", lambda: False)
     bench.main()
     assert "Tabulator" in record.PAGE.read_text()
-    for name, (_, facts) in measured.items():
+    for name, facts in stored.items():
         assert on_record(tmp_path / name) == record.rounded(facts)
     printed = capsys.readouterr().out
     assert "exp3.bwk" in printed
@@ -221,18 +218,6 @@ def test_what_was_not_measured_is_not_on_the_page() -> None:
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     text = page.markdown(on_record(record.CPU), *page.others())
     assert record.PAGE.read_text() == text, "stale: run `python -m benchmarks.page`"
-
-
-def test_the_page_on_contexts_is_that_of_the_shares_beside_it() -> None:
-    text = context_page.markdown(on_record(record.SHARES))
-    committed = record.SHARES.with_name("measured.md").read_text()
-    assert committed == text, "stale: run `python -m research.evidence.contexts`"
-
-
-def test_the_shape_of_a_prompt_is_eight_numbers() -> None:
-    found = shape_of("(A) 12, or\nnot?")
-    assert found[2:] == pytest.approx([20 / 16, 1 / 5, 1, 1, 1, 0])
-    assert np.exp(found[:2]) == pytest.approx([16, 5])
 
 
 def test_a_long_journal_is_audited_and_used(tmp_path: Path) -> None:

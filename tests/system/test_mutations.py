@@ -1,5 +1,6 @@
 """A table of deliberate mutations. Each row breaks one thing and names the check that must fail
-then, and that passes without it.
+then, and that passes without it; at the end, the checks that rest on what a database does, in
+databases.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import PurseError
-from tests.campaign import test_clock
+from tests.campaign.ledger import test_level
 from tests.campaign.rules import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
@@ -152,17 +153,17 @@ ROWS = [
     Row(levels.carry_all, level_checks.what_is_left_is_dropped_at_the_boundary),
     Row(
         levels.wait_for_the_hour_of_a_clock_that_was_ahead,
-        test_clock.test_events_go_on_after_a_clock_that_was_ahead,
+        test_level.test_events_go_on_after_a_clock_that_was_ahead,
     ),
     Row(
         levels.wait_for_the_period_of_a_clock_that_was_ahead,
-        test_clock.test_periods_go_on_after_a_clock_that_was_ahead,
+        test_level.test_periods_go_on_after_a_clock_that_was_ahead,
     ),
     Row(
         levels.grant_again_what_a_clock_comes_back_to,
-        test_clock.test_a_clock_that_comes_and_goes_grants_nothing_again,
+        test_level.test_a_clock_that_comes_and_goes_grants_nothing_again,
     ),
-    Row(levels.tell_nobody_of_clocks, test_clock.test_somebody_is_told_for_a_day),
+    Row(levels.tell_nobody_of_clocks, test_level.test_somebody_is_told_for_a_day),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -216,7 +217,7 @@ def places_of(row: Row) -> list[str]:
     """Where a row is tried; what breaks a rule alone is tried in memory in a short test."""
     if row.only:
         return [row.only]
-    rules = row.check.__module__ in (*OF_RULES, test_clock.__name__)
+    rules = row.check.__module__ in (*OF_RULES, test_level.__name__)
     return ["memory"] if rules and not SOAK else PLACES
 
 
@@ -246,3 +247,39 @@ def test_the_database_stands_behind_the_rules(
 ) -> None:
     row.break_it(monkeypatch)
     run(row, place, make_harness, tmp_path)
+
+
+CHECKS = [  # those that rest on what a database does
+    promises.no_level_is_overspent,
+    promises.campaigns_of_an_account_take_turns,
+    level_checks.a_top_up_of_an_account_counts_once,
+    level_checks.a_boundary_is_made_once,
+]
+UNBOOKED = [
+    levels.book_nothing_above,
+    levels.book_on_the_nearest_account_alone,
+    levels.forget_refunds_above,
+]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_promise_of_accounts_and_periods(
+    make_harness: Callable[[str], storages.StorageHarness], kind: str, check: Callable[..., Any]
+) -> None:
+    check(lambda: make_harness(kind))
+
+
+@pytest.mark.parametrize("broken", UNBOOKED, ids=lambda broken: broken.__name__)
+def test_audits_notice_what_was_not_booked(
+    monkeypatch: pytest.MonkeyPatch, broken: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    """Of the account and of the campaign; the money is in the campaign's journal."""
+    made = level_checks.tree(storages.MemoryHarness(), 9, 9)
+    made.one.ask()
+    with monkeypatch.context() as patch:
+        broken(patch)
+        made.one.void(1)
+        made.one.ask()
+    for level in (made.company, made.one):
+        assert level.audit().findings, level.name

@@ -131,13 +131,13 @@ def test_a_checkpoint_of_other_code_is_not_used(memory: MemoryHarness) -> None:
 def test_a_checkpoint_saves_reading_the_journal(memory: MemoryHarness) -> None:
     played(memory)
     storage: Any = memory.storage()
-    after, told = list[int](), storage.told
+    after, told = list[int](), storage.reports
 
     def noted(name: str, seq: int, limit: int) -> Any:
         after.append(seq)
         return told(name, seq, limit)
 
-    storage.told = noted
+    storage.reports = noted
     Campaign.open("test", storage=storage).probabilities()
     kept = storage.checkpoint("test", "policy")
     assert kept is not None

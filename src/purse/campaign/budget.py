@@ -50,8 +50,8 @@ class Budget(BudgetBase, Generic[S]):
             self._local = at
 
     def __repr__(self) -> str:
-        where = f" at {self._server.url}" if self._server else ""
-        return f"<{type(self).__name__} {self.name!r}{where}>"
+        address = f" at {self._server.url}" if self._server else ""
+        return f"<{type(self).__name__} {self.name!r}{address}>"
 
     @classmethod
     def _create(cls, arguments: dict[str, Any]) -> Self:

@@ -13,12 +13,11 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
-from purse.campaign.api.kinds import Kind, Report, amounts, number, pair
+from purse.campaign.api.kinds import Report, ValueKind, amounts, number, pair
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
 from purse.cli import budgets
-from purse.cli.groups import Commands
 from purse.cli.made import OF, command, content, opened, read
 from purse.cli.options import (
     PATH,
@@ -41,13 +40,13 @@ _NO_END = (
 )
 
 
-def commands() -> Commands:
+def commands() -> dict[str, list[click.Command]]:
     """Return the commands by section."""
     costs = ("cost_min", "cost_ceiling")
-    own = {name: Kind({}, _cost, "COST|NAME=COST", name) for name in costs}
+    own = {name: ValueKind({}, _cost, "COST|NAME=COST", name) for name in costs}
     new = command(Campaign, "create", "new", call=_create, own=own)
     ask = command(Campaign, "_ask", call=_ask_for, columns="asked", without=["context"])
-    audit = command(Campaign, "audit", own={"acknowledged": Kind({}, _numbers, "FILE")})
+    audit = command(Campaign, "audit", own={"acknowledged": ValueKind({}, _numbers, "FILE")})
     without = click.Option(
         ["--without-contexts"],
         is_flag=True,

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from purse.campaign.api import kinds
-from purse.campaign.api.kinds import SECONDS, Kind, kind_of, once, pair
+from purse.campaign.api.kinds import SECONDS, ValueKind, kind_of, once, pair
 from purse.campaign.api.verb import TEXT, WANTED, Argument, arguments_of
 from purse.campaign.budget import Budget
 from purse.cli.option_texts import OPTIONS
@@ -56,7 +56,7 @@ def command(
     *,
     call: Callable[..., Any] | None = None,
     columns: str = "",
-    own: Mapping[str, Kind] | None = None,
+    own: Mapping[str, ValueKind] | None = None,
     without: Sequence[str] = (),
 ) -> click.Command:
     """Return the command that calls a method of a campaign or an account, and prints its result.
@@ -92,13 +92,12 @@ def command(
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
     words = _as_typed(_text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
     for number, argument in enumerate(arguments.values()):
-        text = texts.get(argument.name, "")
         if number == 0 and argument.default is WANTED:
             params.append(_alone(argument))
             if not is_new and argument.kind.metavar not in _PLAIN:
-                words += f"\n\n{argument.kind.metavar}: {_help_of(argument, text)}"
+                words += f"\n\n{argument.kind.metavar}: {_help_of(argument, texts[argument.name])}"
         else:
-            params += _options(argument, text)
+            params += _options(argument, texts[argument.name])
     short = _PRINTED.sub(".", " ".join(words.partition("\n\n")[0].split()))
     plain = click.Command(title, callback=run, params=params, help=words, short_help=short)
     return stored(for_machines(plain))
@@ -201,7 +200,7 @@ def read(arguments: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, 
     return values
 
 
-def _value_of(kind: Kind, text: str) -> Any:
+def _value_of(kind: ValueKind, text: str) -> Any:
     """Return a value as it was typed, or as the file has it that @ names."""
     in_file = kind in _IN_FILES and text.startswith("@")
     return kind.typed(content(text[1:]) if in_file else text)

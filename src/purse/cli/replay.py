@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,13 +25,16 @@ from purse.cli.results import chosen_options, results_of
 from purse.cli.study import print_files, where
 from purse.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from purse.lab.data.rounds import Rounds
+
 _COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
     "reward": "Column of the reward; in a wide table reward_ARM for each arm.",
     "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
     "round": "Column of the round, in a table with a row for each round and arm.",
     "probability": "Column of the probability with which the arm was chosen: makes the data a log. "
-    "Where there is none: uniform, if every arm was as likely, or frequency, if the choice had "
+    "Without one: uniform, if every arm was as likely, or frequency, if the choice had "
     "nothing to do with the round.",
 }
 
@@ -51,20 +54,16 @@ def _amount_of(text: str) -> _Amount:
     return amount
 
 
-def _check_marks(budgets: Sequence[_Amount], source: Any, asked: Any) -> None:
+def _check_marks(budgets: Sequence[_Amount], rounds: Rounds) -> None:
     """Refuse 50.000 for a budget if the numbers of the data have decimal commas."""
-    from purse.lab.data.reading import is_log, read_rounds, without_empty
     from purse.lab.data.text_file import BY_COMMAS
 
-    log = is_log(source, asked)
-    filled = without_empty(source, asked, log)
-    read_rounds(filled, asked, log)
-    if any(BY_COMMAS in note for note in filled.said):
+    if any(BY_COMMAS in note for note in rounds.notes):
         for text in (budget.text for budget in budgets if _either(budget)):
             small, large = f"{float(text):g}", text.replace(".", "")
             raise InvalidInput(
                 f"budgets={text}: may be {small} or {large} beside the decimal commas of "
-                f"{source.path}; write {small} or {large}"
+                f"{rounds.name}; write {small} or {large}"
             )
 
 
@@ -168,7 +167,7 @@ def _column_options(function: F) -> F:
 @seed_option
 @option(
     "--stop",
-    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
+    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry if "
     "there is a horizon, else exit; a campaign's own].",
 )
 @workers_option
@@ -210,7 +209,7 @@ def replay(
     from purse.lab.data.journal import is_journal
     from purse.lab.data.overview import overview
     from purse.lab.data.question import Question
-    from purse.lab.data.reading import open_source
+    from purse.lab.data.rounds import open_rounds
 
     if prior is not None:
         from purse.lab.replay.prior_from_log import prior_from_log
@@ -220,20 +219,26 @@ def replay(
         click.echo(f"{prior}: {len(learnt.arms)} arms, SHA-256 {learnt.digest}", err=as_json)
         if not budgets:
             return
-    asked: dict[str, Any] = {**options, "policies": policies or None, "n_paths": paths}
+    fields: dict[str, Any] = {
+        **options,
+        "policies": policies or None,
+        "budgets": budgets or None,
+        "n_paths": paths,
+    }
+    question = Question(**fields)
     if not (budgets or as_json or is_journal(data)):
-        click.echo(overview(data, Question(**asked)))
+        click.echo(overview(data, question))
         return
-    rows: Any = data
-    if any(map(_either, budgets)) and not is_journal(data):
-        rows = open_source(data, Question(**asked))
-        _check_marks(budgets, rows, Question(**asked))
+    rounds: Any = data
+    if any(map(_either, budgets)):
+        rounds = open_rounds(data, question)
+        _check_marks(budgets, rounds)
     decides = chosen_options(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,
         json.dumps([str(data), decides], sort_keys=True) if decides else None,
     )
-    played = purse.replay(rows, budgets=budgets or None, n_workers=workers, folder=target, **asked)
+    played = purse.replay(rounds, n_workers=workers, folder=target, **fields)
     files = played.publish(target)
     if as_json:
         print_files(target, files, rows=played.frame().to_dicts())

@@ -143,7 +143,7 @@ def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None
 
 @token.command("list")
 @_tokens_option
-def list_tokens(tokens: Path) -> None:
+def _list_tokens(tokens: Path) -> None:
     """List the tokens: name, role, time of creation and of expiry."""
     from purse.service.tokens import TokenFile
 

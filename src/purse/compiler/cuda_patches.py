@@ -145,9 +145,9 @@ def _enter() -> None:
     with _lock:
         _inside += 1
         if _inside == 1:
-            for name, place in _cuda.replaceable.items():
-                _usual[name] = getattr(place, name)
-                setattr(place, name, _REPLACEMENTS[name](_usual[name]))
+            for name, holder in _cuda.replaceable.items():
+                _usual[name] = getattr(holder, name)
+                setattr(holder, name, _REPLACEMENTS[name](_usual[name]))
             if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it; NumPy 2.5 has none
                 _usual["row_stack"] = vars(np)["row_stack"] = np.vstack
 
@@ -158,8 +158,8 @@ def _leave() -> None:
     with _lock:
         _inside -= 1
         if _inside == 0:
-            for name, place in _cuda.replaceable.items():
-                setattr(place, name, _usual[name])
+            for name, holder in _cuda.replaceable.items():
+                setattr(holder, name, _usual[name])
             if "row_stack" in _usual:
                 del vars(np)["row_stack"]
             _usual.clear()

@@ -38,7 +38,7 @@ _HINTS = (
 
 
 def explain(message: str, file: str | None) -> str:
-    """Return what is wrong and where, from the message of an error of numba.
+    """Return the reason and the line of an error of numba, from its message.
 
     file   the policy's or world's file; its lines come before ours and numba's
     """
@@ -53,14 +53,14 @@ def explain(message: str, file: str | None) -> str:
         if match := re.search(pattern, first):
             reason = match.expand(hint)
             break
-    return f"{_place(message, file)}{reason}"
+    return f"{_location(message, file)}{reason}"
 
 
-def _place(message: str, file: str | None) -> str:
+def _location(message: str, file: str | None) -> str:
     """Return "line 60, `zz = np.zeros(2)`: " of the innermost place that the message names."""
     places = [
-        (place["path"] or place["file"], int(place["line"] or place[4]))
-        for place in _PLACE.finditer(message)
+        (match["path"] or match["file"], int(match["line"] or match[4]))
+        for match in _PLACE.finditer(message)
     ]
     own = [line for path, line in places if file and Path(path).name == Path(file).name]
     if file and (missing := re.search(r"NameError: name '(\w+)'", message)):

@@ -21,7 +21,7 @@ def fingerprint(value: Any) -> str:
     fields in order.
     """
     digest = sha256()
-    seen: set[int] = set()
+    visited: set[int] = set()
 
     def add(*items: Any) -> None:
         for item in items:
@@ -56,16 +56,16 @@ def fingerprint(value: Any) -> str:
         elif isinstance(getattr(item, "__wrapped__", None), FunctionType):  # numba's own intrinsics
             item = item.__wrapped__
         if isinstance(item, FunctionType):
-            if id(item) not in seen:
-                seen.add(id(item))
+            if id(item) not in visited:
+                visited.add(id(item))
                 visit_function(item)
         elif isinstance(item, ModuleType):
             add(item.__name__)
             # attributes are looked up by the names that the code mentions, submodules' too
             for name in names:
                 part = getattr(item, name, None)
-                if not (isinstance(part, ModuleType) and id(part) in seen):
-                    seen.add(id(part)) if isinstance(part, ModuleType) else None
+                if not (isinstance(part, ModuleType) and id(part) in visited):
+                    visited.add(id(part)) if isinstance(part, ModuleType) else None
                     visit(part, names)
         elif isinstance(item, np.ndarray):
             add(item.dtype, item.shape, item.tobytes())

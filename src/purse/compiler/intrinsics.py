@@ -25,13 +25,13 @@ def load(typingctx: Any, address: Any, kind: Any) -> Any:
     target = kind.instance_type
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        block = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
         count = 0
 
         def word() -> Any:
             nonlocal count
             count += 1
-            return builder.load(builder.gep(place, [ir.IntType(64)(count - 1)]))
+            return builder.load(builder.gep(block, [ir.IntType(64)(count - 1)]))
 
         def array_at(kind: Any) -> Any:
             data = context.get_value_type(types.CPointer(kind.dtype))

@@ -49,7 +49,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """Return what numba tells the place of a function's environment, which a part lacks."""
+        """Return the object that numba gives a function's environment, which a part lacks."""
         return _Part
 
     @staticmethod

@@ -72,7 +72,7 @@ class _KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
                     self.add_overload(self._compiler.compile(args, return_type))
                 except ForceLiteralArg as wanted:
                     fold = self._compiler.fold_argument_types
-                    raise wanted.bind_fold_arguments(lambda *given: fold(*given)[1]) from wanted
+                    raise wanted.bind_fold_arguments(lambda *kinds: fold(*kinds)[1]) from wanted
             return self.overloads[tuple(args)].entry_point
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -124,11 +124,11 @@ def _numba_type(tree: Any) -> Any:
     """Return numba's type of what a block holds, from the tree of a `Kind`."""
     if isinstance(tree, str):
         return numba.from_dtype(np.dtype(tree))
-    first, *rest = tree
+    first, *others = tree
     if isinstance(first, str):
-        return types.Array(_numba_type(first), rest[0], "C", readonly=rest[1])
+        return types.Array(_numba_type(first), others[0], "C", readonly=others[1])
     named = first if hasattr(first, "_fields") else None
-    return types.BaseTuple.from_types(tuple(map(_numba_type, rest)), named)
+    return types.BaseTuple.from_types(tuple(map(_numba_type, others)), named)
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]

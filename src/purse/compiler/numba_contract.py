@@ -92,12 +92,12 @@ _CLOSURES = {"untyped_passes": ("InlineClosureLikes", "MakeFunctionToJitFunction
 
 def _passes(names: Mapping[str, tuple[str, ...]]) -> frozenset[Any]:
     """Return the passes of these names that this numba has."""
-    places = {place: import_module(f"numba.core.{place}") for place in names}
+    modules = {module: import_module(f"numba.core.{module}") for module in names}
     return frozenset(
-        getattr(places[place], name)
-        for place in names
-        for name in names[place]
-        if hasattr(places[place], name)
+        getattr(modules[module], name)
+        for module in names
+        for name in names[module]
+        if hasattr(modules[module], name)
     )
 
 

@@ -69,8 +69,8 @@ class _SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
 
     def __init__(self, context: Any, builder: Any, value: Any = None, ref: Any = None) -> None:
         self._fe_type = types.Array(self.span.dtype, self.span.ndim, "C", not self.span.mutable)
-        given = value if ref is None else builder.load(ref)
-        array = None if given is None else _as_array(context, builder, self.span, None, given)
+        span = value if ref is None else builder.load(ref)
+        array = None if span is None else _as_array(context, builder, self.span, None, span)
         super().__init__(context, builder, array)
 
     def _getvalue(self) -> Any:
@@ -111,7 +111,7 @@ def _find(context: Any, builder: Any, value: Any, index: Any) -> tuple[Any, list
     """Return the address of an item or a row, and the row's shape; negative indices count back."""
     data, extents = cgutils.unpack_tuple(builder, value)
     shape = cgutils.unpack_tuple(builder, extents)
-    place: Any = None
+    item: Any = None
     for axis, (extent, (kind, number)) in enumerate(zip(shape, index, strict=False)):
         word = context.cast(builder, number, kind, types.intp if kind.signed else types.uintp)
         if kind.signed:
@@ -119,10 +119,10 @@ def _find(context: Any, builder: Any, value: Any, index: Any) -> tuple[Any, list
             word = builder.select(below, builder.add(word, extent), word)
         if context.enable_boundscheck:
             cgutils.do_boundscheck(context, builder, word, extent, axis)
-        place = builder.add(builder.mul(place, extent), word) if axis else word
+        item = builder.add(builder.mul(item, extent), word) if axis else word
     for extent in shape[len(index) :]:
-        place = builder.mul(place, extent)
-    return builder.gep(data, [place]), shape[len(index) :]
+        item = builder.mul(item, extent)
+    return builder.gep(data, [item]), shape[len(index) :]
 
 
 def _get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -131,10 +131,10 @@ def _get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     index = _numbers(builder, kind, args[1])
     if not index:
         return getitem_array_tuple(context, builder, sig, args)
-    place, row = _find(context, builder, args[0], index)
+    address, row = _find(context, builder, args[0], index)
     if row:
-        return pack_array(context, builder, sig.return_type, place, row)
-    return context.unpack_value(builder, span.dtype, place)
+        return pack_array(context, builder, sig.return_type, address, row)
+    return context.unpack_value(builder, span.dtype, address)
 
 
 def _set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
@@ -144,9 +144,9 @@ def _set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
     if not index or len(index) < span.ndim:
         setitem_array(context, builder, sig, args)
         return
-    place, _ = _find(context, builder, args[0], index)
+    address, _ = _find(context, builder, args[0], index)
     item = context.cast(builder, args[2], value_kind, span.dtype)
-    context.pack_value(builder, span.dtype, item, place)
+    context.pack_value(builder, span.dtype, item, address)
 
 
 def _get_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:

@@ -16,6 +16,7 @@ from purse.engine.rules import (
     owed_pull,
     replace_arm,
     settle_owed,
+    show_round,
     skip_unfitting,
 )
 from purse.engine.workspace import (
@@ -47,7 +48,7 @@ class LiveGame(NamedTuple):
     game: Game
     workspace: Workspace
     held: Ints  # (d,) units, of the ticket in the workspace
-    least: Ints  # (K, d) units that a pull costs
+    cost_min: Ints  # (K, d) units: the least that a pull costs
     path: int  # 0 for a live policy: which path's random numbers it meets
     horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
@@ -59,42 +60,15 @@ class LiveGame(NamedTuple):
 def _see_round(
     game: Game, space: Workspace, path: int, horizon: Floats, t: int, masked: bool
 ) -> Now:
-    """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
+    """Show round t to the policy; `masked` says whether `allowed` is filled."""
     if game.rule == FIT and not masked:
         for i in range(space.allowed.shape[0]):
             space.allowed[i] = True
     if game.rule == FIT or masked:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
     scale_left(game.unit_scale, space)
-    return Now(
-        at(stream(game.seed, path, POLICY), t),
-        t,
-        horizon[0] - (t - 1),
-        space.left,
-        masked,
-        space.allowed,
-        space.masks,
-        space.seen,
-        space.pending,
-        space.context,
-    )
-
-
-@kernel
-def _see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
-    """Return what the policy sees when it learns from round t."""
-    return Now(
-        at(stream(game.seed, path, POLICY), t),
-        t,
-        math.nan,
-        space.left,
-        False,
-        space.allowed,
-        space.masks,
-        space.seen,
-        space.pending,
-        space.context,
-    )
+    key = at(stream(game.seed, path, POLICY), t)
+    return show_round(key, t, horizon[0] - (t - 1), masked, space)
 
 
 @kernel
@@ -148,7 +122,7 @@ def _hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: In
 
 
 @kernel
-def _pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
+def _pay_report(game: Game, space: Workspace, held: Ints, cost_min: Ints) -> int:
     """Give back what was held, and pay; return what `tell` does."""
     plays, resources = space.units.shape
     for k in range(plays):
@@ -157,7 +131,7 @@ def _pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
                 return WRONG - k
             arm = space.arms[k]
             for m in range(resources):
-                if not least[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
+                if not cost_min[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
                     return WRONG - (plays + k * resources + m)
     for m in range(resources):
         space.left_units[m] += held[m]
@@ -204,9 +178,10 @@ def tell(live: LiveGame, t: int) -> int:
     first, then costs.
     """
     space = live.workspace
-    outcome = _pay_report(live.game, space, live.held, live.least)
+    outcome = _pay_report(live.game, space, live.held, live.cost_min)
     if outcome == DONE:
-        now = _see_report(live.game, space, live.path, t)
+        key = at(stream(live.game.seed, live.path, POLICY), t)
+        now = show_round(key, t, math.nan, False, space)
         play = Play(space.arms, space.probs, space.rewards, space.costs)
         update(live.params, live.state, live.scratch, now, play)
     return outcome

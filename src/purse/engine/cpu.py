@@ -64,7 +64,7 @@ def compiled_loop(job: Job) -> BlockFunction:
 def _arguments(
     job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints
 ) -> tuple[Any, ...]:
-    """Return what the loop is called with: states at the beginning, one for each row of `out`."""
+    """Return the loop's arguments: states at the beginning, one for each row of `out`."""
     one = job.policy.init(job.params, job.problem)
     return (
         job.params,
@@ -145,12 +145,12 @@ def play_rows(
 
     Return the policy's states at their ends.
     """
-    given = _arguments(job, first, out, pulse, halt)
+    arguments = _arguments(job, first, out, pulse, halt)
     if job.in_python:
-        plain(loop.function)(*in_numpy(given))
+        plain(loop.function)(*in_numpy(arguments))
     else:
-        loop(given)
-    return given[1]
+        loop(arguments)
+    return arguments[1]
 
 
 def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:

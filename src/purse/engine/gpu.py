@@ -258,7 +258,7 @@ def _ready(
     """Return a compiled function that plays a chunk on by some rounds, and the chunk's buffers."""
     launch = _launch_of(first)
     card = allocate(job, first, n_paths, launch.block)
-    given = [
+    arguments = [
         map_arrays(part, cuda.to_device)
         for part in (job.params, job.world.tables, job.game, job.checkpoints)
     ]
@@ -266,10 +266,10 @@ def _ready(
         kernel = _compiled_kernel(job, launch)[
             -(-n_paths // launch.block), launch.block, 0, launch.near
         ]
-        kernel(*given, start, card, 0)
+        kernel(*arguments, start, card, 0)
 
     def stretch(rounds: int) -> None:
-        kernel(*given, start, card, rounds)
+        kernel(*arguments, start, card, rounds)
         cuda.synchronize()
 
     return stretch, card

@@ -102,15 +102,15 @@ def fetch(many: Any) -> Any:
 
     The card turns it, which would take the host longer than the rest.
     """
-    rest = many.shape[1:]
+    axes = many.shape[1:]
     flat = cuda.device_array(many.size, many.dtype)
     if many.size:
         with compiling():
             _transpose[-(-many.size // MAX_THREADS), MAX_THREADS](
                 many.reshape(many.shape[0], many.size // many.shape[0], order="F"), flat
             )
-    turned = flat.copy_to_host().reshape(many.shape[0], *reversed(rest))
-    return turned.transpose(0, *range(len(rest), 0, -1))
+    turned = flat.copy_to_host().reshape(many.shape[0], *reversed(axes))
+    return turned.transpose(0, *range(len(axes), 0, -1))
 
 
 def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuffers:

@@ -10,7 +10,7 @@ import numpy as np
 
 from purse import policies, worlds
 from purse.base import amounts, spec, validation
-from purse.engine.late.delay import NO_DELAY, Delay, parse_delay
+from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.policy_contract import check_contract
 from purse.engine.python_policy import PythonPolicy
 from purse.engine.rules import FIT, NEVER, Game, initial_rounds
@@ -77,9 +77,9 @@ def plans_by_forecast(policy: ModuleType) -> bool:
 
 
 def world_parts(job: Job) -> dict[str, Any]:
-    """Return what a loop needs of a world: its draw, and its view if the policy sees contexts."""
-    seen = {"view": job.world.view or shared_view, "CONTEXTS": True} if job.contexts else {}
-    return {"draw": job.world.draw or shared_draw, **seen}
+    """Return the kernels of a world: its draw, and its view if the policy sees contexts."""
+    view = {"view": job.world.view or shared_view, "CONTEXTS": True} if job.contexts else {}
+    return {"draw": job.world.draw or shared_draw, **view}
 
 
 class _NoScratch(NamedTuple):
@@ -102,18 +102,18 @@ def make_job(
 
     told   what the player is told, as `problem_of` takes it
     """
-    place = worlds.make(world, budget)
-    problem = problem_of(place, budget, **told)
+    game_world = worlds.make(world, budget)
+    problem = problem_of(game_world, budget, **told)
     module, params = make_policy(policy, problem)
-    last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
-    game = make_game(module, problem, seed, last_round, place.outages)
+    last_round = min(problem.horizon or NEVER, game_world.n_rounds or NEVER)
+    game = make_game(module, problem, seed, last_round, game_world.outages)
     name = policy if isinstance(policy, str) else module.NAME
     return Job(
         name,
         module,
         params,
         problem,
-        place,
+        game_world,
         game,
         _make_checkpoint_plan(
             validation.integer("checkpoints", checkpoints, low=0, high=10_000), problem, last_round
@@ -206,7 +206,7 @@ def problem_of(
     caps: Any = None,
     stop: str = "exit",
 ) -> Problem:
-    """Return what a player of this world is told; bounds on costs may be declared wider."""
+    """Return the problem that this world poses; bounds on costs may be declared wider."""
     n_arms, n_resources = world.n_arms, world.n_resources
     low, high = (
         true if declared is None else amounts.cost_array(name, declared, n_arms, n_resources)
@@ -238,13 +238,13 @@ def problem_of(
 
 def _make_checkpoint_plan(count: int, problem: Problem, last_round: int) -> CheckpointPlan:
     """Return log-spaced rounds, up to the most there can be, and equal parts of the budget."""
-    most = (
+    limit = (
         last_round
         if problem.horizon is not None
         else min(last_round, int(problem.budget.max() // problem.cost_min.max(axis=1).min()))
     )
     rounds = (
-        np.unique(np.rint(np.geomspace(1, max(1, most), count)).astype(np.int64))
+        np.unique(np.rint(np.geomspace(1, max(1, limit), count)).astype(np.int64))
         if count
         else np.zeros(0, np.int64)
     )

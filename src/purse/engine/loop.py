@@ -35,11 +35,12 @@ from purse.engine.rules import (
     count_up,
     forget_masks,
     mark_allowed,
+    show_round,
     skip_unfitting,
 )
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, scale_left
 from purse.kernels.random import POLICY, WORLD, at, stream
-from purse.types import Floats, Ints, Now, Play
+from purse.types import Floats, Ints, Play
 
 choose: Any = None
 update: Any = None
@@ -103,7 +104,7 @@ def play(
         vector(2, 0.0),
         vector(3, 0),
     )
-    arms, left, left_units = path.space.arms, path.space.left, path.space.left_units
+    arms, left_units = path.space.arms, path.space.left_units
     plays = Play(arms, path.space.probs, path.space.rewards, path.space.costs)
     begin_path(path)
     if MASKS and INITIAL_PULLS and path.counts[ROUNDS] == 0:
@@ -122,18 +123,7 @@ def play(
                 break
         if CONTEXTS:
             view(path.key, tables, t, space.context)
-        now = Now(
-            at(ours, t),
-            t,
-            game.horizon - (t - 1),
-            left,
-            masked,
-            space.allowed,
-            space.masks,
-            space.seen,
-            space.pending,
-            space.context,
-        )
+        now = show_round(at(ours, t), t, game.horizon - (t - 1), masked, path.space)
         if not (INITIAL_PULLS and make_initial_pull(MASKS, path, now)):
             scale_left(game.unit_scale, path.space)
             arms[0] = UNSET

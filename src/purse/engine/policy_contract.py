@@ -51,10 +51,11 @@ def _check_period(where: str, names: Any, fields: tuple[str, ...]) -> None:
 def _check_kernel(where: str, name: str, function: Any, arguments: tuple[str, ...]) -> None:
     if isinstance(function, FunctionType):
         raise InvalidInput(f"{where}: {name} lacks @kernel")
-    taken = tuple(signature(getattr(function, "py_func", function)).parameters)
-    if len(taken) != len(arguments):
+    parameters = tuple(signature(getattr(function, "py_func", function)).parameters)
+    if len(parameters) != len(arguments):
         raise InvalidInput(
-            f"{where}: {name} takes ({', '.join(taken)}), and must take ({', '.join(arguments)})"
+            f"{where}: {name} takes ({', '.join(parameters)}), and must take "
+            f"({', '.join(arguments)})"
         )
 
 

@@ -87,7 +87,7 @@ def _player(params: _PlayerParams, state: _PlayerState, now: Now) -> Any:
 @kernel
 def choose(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, play: Play) -> None:
     """Write the arms that the player chooses; it gets arrays of its own."""
-    seen = now._replace(
+    view = now._replace(
         t=int(now.t),
         left=now.left.copy(),
         allowed=now.allowed.copy() if now.masked else np.ones(params.problem.n_arms, np.bool_),
@@ -97,7 +97,7 @@ def choose(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, p
         context=now.context.copy(),
     )
     with np.errstate(**_NUMPY_WARNS):
-        arms = _read_arms(params, seen, _player(params, state, now).choose(seen))
+        arms = _read_arms(params, view, _player(params, state, now).choose(view))
     play.arms[:] = SKIP
     play.arms[: len(arms)] = arms
     play.probs[:] = 1.0
@@ -124,7 +124,7 @@ def update(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, p
 
     Of `now` only `key`, `t` and `context` are defined, as in kernels.
     """
-    told = now._replace(
+    view = now._replace(
         t=int(now.t),
         rounds_left=np.nan,
         left=np.full(len(now.left), np.nan),
@@ -141,6 +141,6 @@ def update(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, p
     with np.errstate(**_NUMPY_WARNS):
         player = _player(params, state, now)
         if params.problem.plays > 1:
-            player.update(told, arms, rewards, costs)
+            player.update(view, arms, rewards, costs)
         else:
-            player.update(told, int(arms[0]), float(rewards[0]), costs[0])
+            player.update(view, int(arms[0]), float(rewards[0]), costs[0])

@@ -69,6 +69,23 @@ def owed_pull(now: Now, space: Workspace) -> bool:
 
 
 @kernel
+def show_round(key: U, t: int, rounds_left: float, masked: bool, space: Workspace) -> Now:
+    """Return round t as a policy sees it, from the workspace."""
+    return Now(
+        key,
+        t,
+        rounds_left,
+        space.left,
+        masked,
+        space.allowed,
+        space.masks,
+        space.seen,
+        space.pending,
+        space.context,
+    )
+
+
+@kernel
 def settle_owed(space: Workspace) -> None:
     """Record that these arms have had their initial pull."""
     for k in range(space.arms.shape[0]):
@@ -101,18 +118,18 @@ def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
 
 
 @kernel
-def forget_masks(seen: Ints) -> None:
+def forget_masks(counts: Ints) -> None:
     """Set the counts of masks back to the beginning of a path."""
-    for c in range(seen.shape[0]):
-        seen[c] = 0
+    for c in range(counts.shape[0]):
+        counts[c] = 0
 
 
 @cold
-def count_mask(mask: Bools, masks: Bools, seen: Ints) -> None:
+def count_mask(mask: Bools, masks: Bools, counts: Ints) -> None:
     """Count the mask (K,) of a round as it was asked for: what does not fit is not masked.
 
     masks   (C, K) the masks that are counted; one that allows all arms is not
-    seen    (C,) how many rounds had each
+    counts  (C,) how many rounds had each
 
     A mask without a row takes the first row of the least count and goes on from that count, as in
     Space-Saving (Metwally, Agrawal and El Abbadi, 2005): the counts sum to the masked rounds.
@@ -124,23 +141,23 @@ def count_mask(mask: Bools, masks: Bools, seen: Ints) -> None:
     if n_allowed == n_arms:
         return
     row = -1
-    for c in range(seen.shape[0]):
-        if seen[c] > 0 and _is_mask(mask, masks[c]):
+    for c in range(counts.shape[0]):
+        if counts[c] > 0 and _is_mask(mask, masks[c]):
             row = c
             break
     if row < 0:
-        row = least_row(seen)
+        row = least_row(counts)
     for i in range(n_arms):
         masks[row, i] = mask[i]
-    seen[row] += 1
+    counts[row] += 1
 
 
 @kernel
-def least_row(seen: Ints) -> int:
+def least_row(counts: Ints) -> int:
     """Return the first row of the least count: a free one, as long as there is one."""
     row = 0
-    for c in range(seen.shape[0]):
-        if seen[c] < seen[row]:
+    for c in range(counts.shape[0]):
+        if counts[c] < counts[row]:
             row = c
     return row
 

@@ -70,8 +70,8 @@ class CallBuffer:
 
     def write_context(self, numbers: Sequence[float]) -> None:
         """Write the numbers of a context, (F,) or (K F,), for the policy."""
-        for part, place in self.rows:
-            self.row.pack_into(self.context, place, *numbers[part])
+        for part, offset in self.rows:
+            self.row.pack_into(self.context, offset, *numbers[part])
 
     def pack_fewer(
         self,

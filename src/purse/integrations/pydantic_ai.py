@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["PurseModel", "most_of", "ticket_of"]
 
 _TICKET = "purse_ticket"  # in the metadata of a response
-Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
+_Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
 _log = logging.getLogger("purse.pydantic_ai")
 
 
@@ -64,7 +64,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         campaign: Campaign,
         models: Mapping[str, Any],
         *,
-        reward: Reward | None = None,
+        reward: _Reward | None = None,
         answer_tokens: int | None = None,
     ) -> None:
         players = {arm: infer_model(model) for arm, model in dict(models).items()}

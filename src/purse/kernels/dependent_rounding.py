@@ -32,7 +32,7 @@ def dependent_round(key: U, marginals: Floats, arms: Ints) -> None:
     The sum may be off by what rounding brings. An arm of marginal 1 always comes, one of marginal 0
     never does.
     """
-    taken = 0
+    count = 0
     still = 0  # the arm that is open, and its mass
     mass = marginals[0]
     for j in range(1, marginals.shape[0]):
@@ -48,9 +48,9 @@ def dependent_round(key: U, marginals: Floats, arms: Ints) -> None:
             if u * (2 - both) < 1 - p:
                 in_now = still
                 still = j
-            if taken < arms.shape[0]:  # always, unless the sum is wrong
-                arms[taken] = in_now
-            taken += 1
+            if count < arms.shape[0]:  # always, unless the sum is wrong
+                arms[count] = in_now
+            count += 1
             mass = both - 1
-    if taken < arms.shape[0]:
-        arms[taken] = still
+    if count < arms.shape[0]:
+        arms[count] = still

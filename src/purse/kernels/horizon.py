@@ -22,13 +22,13 @@ def most_paid(problem: Problem) -> int:
     left untouched.
     """
     pairs = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
-    return min((-(-budget // least) for budget, least in pairs if least > 0), default=0)
+    return min((-(-budget // cost) for budget, cost in pairs if cost > 0), default=0)
 
 
 def theory_or(
     name: str, value: float | str, rule: str, theory: Callable[[], float], **limits: float
 ) -> float:
-    """Return what "theory" stands for, or a number within the limits that `rule` tells of."""
+    """Return the value of "theory", or a number within the limits that `rule` tells of."""
     if value == "theory":
         return theory()
     if isinstance(value, str):

@@ -134,8 +134,8 @@ def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float
     Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is
     `FIRST` too.
     """
-    least = cost - width
-    return min(reward + width, pulls) / least if least > 0 else FIRST
+    low = cost - width
+    return min(reward + width, pulls) / low if low > 0 else FIRST
 
 
 @kernel

@@ -25,7 +25,7 @@ class KnownCosts(NamedTuple):
 
 
 def known_costs(problem: Problem, policy: str) -> KnownCosts:
-    """Return what a problem tells of costs and caps; refuse one whose costs are not known, or 0."""
+    """Return the costs and caps of a problem; refuse one whose costs are not known, or 0."""
     costs = problem.known_costs(policy)
     caps = (
         np.full(problem.n_arms, _UNCAPPED)
@@ -38,7 +38,7 @@ def known_costs(problem: Problem, policy: str) -> KnownCosts:
 
 @kernel
 def units_left(prices: KnownCosts, left: Floats) -> int:
-    """Return what is left in units, exact below some 10^15 of them."""
+    """Return the units left, exact below some 10^15 of them."""
     return int(left[0] * prices.unit + 0.5)
 
 

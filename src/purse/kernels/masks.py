@@ -99,16 +99,16 @@ def take_any(now: Now, play: Play) -> None:
     """
     plays = play.arms.shape[0]
     n_allowed = count_allowed(now, now.allowed.shape[0])
-    rest = n_allowed
-    taken = 0
+    remaining = n_allowed
+    count = 0
     for i in range(now.allowed.shape[0]):
         if now.allowed[i]:
-            if uniform(now.key, i) * rest < plays - taken:
-                play.arms[taken] = i
-                play.probs[taken] = min(1.0, plays / n_allowed)
-                taken += 1
-            rest -= 1
-    for k in range(taken, plays):
+            if uniform(now.key, i) * remaining < plays - count:
+                play.arms[count] = i
+                play.probs[count] = min(1.0, plays / n_allowed)
+                count += 1
+            remaining -= 1
+    for k in range(count, plays):
         play.arms[k] = SKIP
         play.probs[k] = 1.0
 

@@ -40,21 +40,21 @@ def lower(mean: float, n: float, log_term: float) -> float:
     if n <= 0 or mean <= _NOTHING:
         return 0.0
     level = (log_term + 0.5 * log(n)) / n
-    rest = 1 - mean
-    if rest <= 0:
+    failure = 1 - mean
+    if failure <= 0:
         return exp(-level)
-    least = log(rest / mean)  # here the divergence is 0
-    constant = mean * log(mean) + rest * log(rest)
-    u = min(_FURTHEST, least + math.sqrt(2 * level / (mean * rest)))
-    most = rest + level + math.sqrt(level * (level + 2 * rest))  # 1 - m is at most this
-    if most < 1:
-        u = min(u, log(most / (1 - most)))
+    start = log(failure / mean)  # here the divergence is 0
+    constant = mean * log(mean) + failure * log(failure)
+    u = min(_FURTHEST, start + math.sqrt(2 * level / (mean * failure)))
+    limit = failure + level + math.sqrt(level * (level + 2 * failure))  # 1 - m is at most this
+    if limit < 1:
+        u = min(u, log(limit / (1 - limit)))
     for _ in range(_STEPS):
         grown = 1 + exp(u)
-        excess = constant + log(grown) - rest * u - level
+        excess = constant + log(grown) - failure * u - level
         slope = mean - 1 / grown
         if slope > 0:
-            u = min(_FURTHEST, max(least, u - excess / slope))
+            u = min(_FURTHEST, max(start, u - excess / slope))
     return 1 / (1 + exp(u))
 
 
@@ -67,18 +67,18 @@ def _upper(mean: float, n: float, log_term: float) -> float:
 
 
 @kernel
-def lower_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """Return the lower bound on the mean of values in [least, most]; exact if both are equal."""
-    size = most - least
+def lower_between(mean: float, n: float, log_term: float, low: float, high: float) -> float:
+    """Return the lower bound on the mean of values in [low, high]; exact if both are equal."""
+    size = high - low
     if size <= 0:
-        return least
-    return least + size * lower(min(1.0, (mean - least) / size), n, log_term)
+        return low
+    return low + size * lower(min(1.0, (mean - low) / size), n, log_term)
 
 
 @kernel
-def upper_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """Return the upper bound on the mean of values in [least, most]; exact if both are equal."""
-    size = most - least
+def upper_between(mean: float, n: float, log_term: float, low: float, high: float) -> float:
+    """Return the upper bound on the mean of values in [low, high]; exact if both are equal."""
+    size = high - low
     if size <= 0:
-        return most
-    return most - size * lower(min(1.0, (most - mean) / size), n, log_term)
+        return high
+    return high - size * lower(min(1.0, (high - mean) / size), n, log_term)

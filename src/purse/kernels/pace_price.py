@@ -56,10 +56,10 @@ class Pace(NamedTuple):
 
 def new_pace(problem: Problem) -> Pace:
     """Return the pace of a problem, with or without a horizon."""
-    least, factors = common_budget(problem, None)
+    budget, factors = common_budget(problem, None)
     if problem.horizon is not None:
-        factors = factors * (problem.horizon / least)
-    kappa = math.sqrt(math.log(problem.n_resources) / least)
+        factors = factors * (problem.horizon / budget)
+    kappa = math.sqrt(math.log(problem.n_resources) / budget)
     return Pace(problem.horizon is not None, problem.budget * problem.unit_scale, factors, kappa)
 
 
@@ -120,10 +120,10 @@ def earned_prices(kappa: float, earned: float, spent: Floats, prices: Floats) ->
     """Write what was earned per cost as a price of each resource (d,); return the sum of the
     prices.
     """
-    most = largest(spent)
+    maximum = largest(spent)
     whole = charged = 0.0
     for j in range(prices.shape[0]):
-        prices[j] = exp(kappa * (spent[j] - most))
+        prices[j] = exp(kappa * (spent[j] - maximum))
         whole += prices[j]
         charged += prices[j] * spent[j]
     theta = earned * whole / charged if charged > 0 else 0.0

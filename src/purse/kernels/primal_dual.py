@@ -25,8 +25,8 @@ _OLD = 2**62  # the age of weights that are to be computed again
 def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
     """Return B, and for each resource the factor B / b_j of its costs."""
     budgets = problem.budget * problem.unit_scale
-    least = float(budgets.min()) if rounds is None else min(float(budgets.min()), float(rounds))
-    return least, least / budgets
+    budget = float(budgets.min()) if rounds is None else min(float(budgets.min()), float(rounds))
+    return budget, budget / budgets
 
 
 @kernel

@@ -52,8 +52,8 @@ class Prior:
 
         arms   their names; None: they have none, and must be as many as the prior's
         """
-        given = features.as_dict()
-        if given != self.features or (features.per_arm != self.per_arm and given):
+        declared = features.as_dict()
+        if declared != self.features or (features.per_arm != self.per_arm and declared):
             whose = " of each arm" if self.per_arm else ""
             raise InvalidInput(
                 f"prior: was learnt with other features{whose}: "
@@ -70,7 +70,7 @@ class Prior:
             )
 
     def start(self, problem: Problem, *, ridge: float, most: float | None = None) -> Regression:
-        """Return what a policy knows at its beginning, with costs in largest costs.
+        """Return the regression that a policy begins with, its costs in largest costs.
 
         ridge   of the policy
         most    reports of each arm that the prior may count; None: all of them
@@ -108,7 +108,7 @@ class Prior:
 def start_of(
     problem: Problem, prior: str | None, digest: str | None, most: float | None, ridge: float
 ) -> Regression:
-    """Return what a policy knows at its beginning, from its options.
+    """Return the regression that a policy begins with, from its options.
 
     prior    the path of a file; None: nothing is known
     digest   the SHA-256 that the file must have; None: any

@@ -51,7 +51,7 @@ class Regression(NamedTuple):
 
 
 def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) -> Regression:
-    """Return what is known before any report."""
+    """Return the regression before any report."""
     signals = (n_arms, n_signals)
     coefficients = np.zeros((*signals, n_numbers))
     coefficients[:, 0, -1] = _PRIOR_REWARD
@@ -159,14 +159,14 @@ def least_cost(
     x: Floats,
     width: float,
     alpha: float,
-    least: float,
-    most: float,
+    cost_min: float,
+    cost_max: float,
 ) -> float:
-    """Return c-_j of arm i in context x, of leverage width^2; least, most: declared bounds."""
+    """Return c-_j of arm i in context x, of leverage width^2; cost_min, cost_max: declared."""
     reports = model.reports[i]
-    scale = most
+    scale = cost_max
     if reports > 0:
-        scale = min(most, 2 * model.sums[i, 1 + j] / reports)
+        scale = min(cost_max, 2 * model.sums[i, 1 + j] / reports)
     noise = math.sqrt((0.5 * scale * scale + model.squares[i, 1 + j]) / (2 + reports))
     bound = predict(model, i, 1 + j, x) - alpha * noise * width - _FEW * scale / (1 + reports)
-    return min(most, max(least, bound))
+    return min(cost_max, max(cost_min, bound))

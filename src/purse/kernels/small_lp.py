@@ -83,7 +83,7 @@ def solve(lp: SmallLp) -> float:
     """Write the solution to `pulls`; return its sum. A column that uses nothing stays at 0."""
     k = lp.gains.shape[0]
     best = k  # not -1: a literal has a type of its own, and `_run_simplex` would be compiled twice
-    most = 0.0
+    largest = 0.0
     capped = False
     for i in range(k):
         part = 0.0
@@ -93,15 +93,15 @@ def solve(lp: SmallLp) -> float:
         lp.pulls[i] = 0.0
         capped |= lp.scales[i] > lp.caps[i]
         value = lp.gains[i] * min(lp.scales[i], lp.caps[i])
-        if value > most:
-            most = value
+        if value > largest:
+            largest = value
             best = i
     if best == k:
         return 0.0
     if lp.basis.shape[0] == 1 and not capped:
         lp.pulls[best] = lp.scales[best]
     else:
-        _run_simplex(lp, best, _TOLERANCE * most)
+        _run_simplex(lp, best, _TOLERANCE * largest)
     total = 0.0
     for i in range(k):
         total += lp.pulls[i]
@@ -109,8 +109,8 @@ def solve(lp: SmallLp) -> float:
 
 
 @kernel
-def _run_simplex(lp: SmallLp, best: int, least: float) -> None:
-    """Pivot until no column gains more than `least`; the best column alone enters first."""
+def _run_simplex(lp: SmallLp, best: int, tolerance: float) -> None:
+    """Pivot until no column gains more than `tolerance`; the best column alone enters first."""
     k, m = lp.gains.shape[0], lp.basis.shape[0]
     for i in range(k):
         lp.full[i] = 0
@@ -124,7 +124,7 @@ def _run_simplex(lp: SmallLp, best: int, least: float) -> None:
         leaving = _move(lp, entering)
         if leaving >= 0:
             _invert(lp, leaving)
-        entering = _find_entering(lp, least, turn > 4 * (m + k))
+        entering = _find_entering(lp, tolerance, turn > 4 * (m + k))
         if entering == _NOBODY:
             break
     for i in range(k):
@@ -136,7 +136,7 @@ def _run_simplex(lp: SmallLp, best: int, least: float) -> None:
 
 
 @kernel
-def _find_entering(lp: SmallLp, least: float, first: bool) -> int:
+def _find_entering(lp: SmallLp, tolerance: float, first: bool) -> int:
     """Return the column with the largest gain at the prices of the basis, or the first with any."""
     m = lp.basis.shape[0]
     for j in range(m):
@@ -145,7 +145,7 @@ def _find_entering(lp: SmallLp, least: float, first: bool) -> int:
             b = lp.basis[r]
             if b >= 0:
                 lp.prices[j] += lp.gains[b] * lp.scales[b] * lp.inverse[r, j]
-    best = least
+    best = tolerance
     entering = _NOBODY
     for j in range(m - 1, -1, -1):  # in the order of their numbers in the basis
         if -lp.prices[j] > best and not (first and entering != _NOBODY):
@@ -178,13 +178,13 @@ def _move(lp: SmallLp, entering: int) -> int:
             for j in range(m):
                 part = lp.uses[entering, j] * lp.parts[j] * lp.scales[entering]
                 lp.step[r] += lp.inverse[r, j] * part
-        taken = sign * lp.step[r]
+        change = sign * lp.step[r]
         room = lp.amounts[r]
-        if taken < 0:
+        if change < 0:
             b = lp.basis[r]
             room = max(0.0, lp.caps[b] / lp.scales[b] - room) if b >= 0 else math.inf
-        if abs(taken) > _SMALLEST:
-            far = room / abs(taken)
+        if abs(change) > _SMALLEST:
+            far = room / abs(change)
             tie = far == furthest and leaving >= 0 and lp.basis[r] < lp.basis[leaving]
             if far < furthest or tie:
                 furthest = far

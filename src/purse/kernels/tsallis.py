@@ -138,10 +138,10 @@ def _add_reduced(
 ) -> None:
     """Do the same with less variance."""
     arm, chance = play.arms[0], play.probs[0]
-    least = params.scale * params.scale / t
+    threshold = params.scale * params.scale / t
     total = weigh(params, state, scratch, t)
     for j in range(state.losses.shape[0]):
-        base = 0.5 if (chance if j == arm else scratch.weights[j] / total) >= least else 0.0
+        base = 0.5 if (chance if j == arm else scratch.weights[j] / total) >= threshold else 0.0
         state.losses[j] += base + (loss - base) / chance if j == arm else base
 
 

@@ -43,7 +43,7 @@ def read_choice(space: Workspace) -> tuple[tuple[int, ...], tuple[float, ...]]:
 
 
 def wrong_choice(arms: Sequence[int], n_arms: int, t: int) -> str:
-    """Return what is wrong with the arms that a policy chose, which cannot be played."""
+    """Say why the arms that a policy chose cannot be played."""
     if arms[0] == UNSET:
         return f"chose no arm in round {t}"
     if arms[0] <= MASKED:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from purse.base.spec import absolute
 from purse.engine.workspace import COUNTED_MASKS
 from purse.errors import InvalidInput, shorten
 from purse.features import Features
+from purse.live.memory import PolicyMemory
 from purse.live.report import Round
 from purse.types import LONGEST, Problem, Ticket
-
-if TYPE_CHECKING:
-    from purse.live.policy import Policy
 
 _FORMAT = 5
 _PLAIN = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # saved as they are
@@ -58,8 +56,8 @@ def layout(arrays: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
     return {name: (array.dtype, array.shape) for name, array in arrays.items()}
 
 
-def facts_of(policy: Policy) -> dict[str, Any]:
-    """Return what a policy saves besides its state."""
+def facts_of(policy: PolicyMemory) -> dict[str, Any]:
+    """Return the facts that a policy saves besides its state."""
     problem = {
         field.name: getattr(policy.problem, field.name)
         for field in fields(policy.problem)
@@ -85,19 +83,19 @@ def facts_of(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _version_of(policy: Policy) -> int:
+def _version_of(policy: PolicyMemory) -> int:
     """Return the version of a policy's rule; 0 if it counts none."""
     return int(getattr(policy._module, "VERSION", 0))
 
 
-def _counted_masks(policy: Policy) -> list[tuple[list[int], int]]:
+def _counted_masks(policy: PolicyMemory) -> list[tuple[list[int], int]]:
     """Return the arms of each mask that is counted, and how many rounds had it."""
     space = policy._game.workspace
     rows = zip(space.masks, space.seen.tolist(), strict=True)
     return [(np.flatnonzero(mask).tolist(), count) for mask, count in rows if count]
 
 
-def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+def restore(policy: PolicyMemory, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     """Make a new object the policy that was saved.
 
     Raise `InvalidInput`, or another error of `DAMAGE`, when the file holds none.
@@ -146,7 +144,8 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
             raise InvalidInput("it holds a ticket that does not fit its problem")
     if policy._sees:
         policy._contexts = {
-            number: _check_context(features, seen) for number, seen in facts.get("contexts", [])
+            number: _check_context(features, numbers)
+            for number, numbers in facts.get("contexts", [])
         }
         if policy._contexts.keys() != policy._open.keys():
             raise InvalidInput("it holds a context without a ticket, or none for a ticket")
@@ -212,7 +211,7 @@ def _check_numbers(facts: dict[str, Any]) -> None:
         raise InvalidInput("its reason for the end of the game is not text")
 
 
-def _check_budget(policy: Policy) -> None:
+def _check_budget(policy: PolicyMemory) -> None:
     """Refuse a budget of which more, or less than nothing, is spent, held or left."""
     holds = [ticket.held_units for ticket in policy.tickets]
     if min(min(units) for units in (policy.left_units, policy.spent_units, *holds)) < 0:
@@ -239,8 +238,8 @@ def _check_masks(problem: Problem, masks: Any, t: int) -> None:
         raise InvalidInput("it holds a mask that does not fit its problem")
 
 
-def _check_context(features: Features, seen: Sequence[Any]) -> tuple[float, ...]:
+def _check_context(features: Features, numbers: Sequence[Any]) -> tuple[float, ...]:
     """Return the context of a ticket; refuse one that does not fit the features."""
-    if len(seen) != features.n_columns * (features.n_arms if features.per_arm else 1):
+    if len(numbers) != features.n_columns * (features.n_arms if features.per_arm else 1):
         raise InvalidInput("it holds a context that does not fit its problem")
-    return tuple(validation.number("context", value) for value in seen)
+    return tuple(validation.number("context", value) for value in numbers)

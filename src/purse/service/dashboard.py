@@ -78,7 +78,7 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
 
     async def look(scope: Scope) -> Response:
         facts = await views.read(overview.facts)
-        # where the storage is, and so where commands have to write, is for administrators
+        # the address of the storage, to which commands have to write, is for administrators
         storage = overview.storage if scope["state"]["principal"].may("admin") else None
         return answer_json({**facts, "storage": storage})
 

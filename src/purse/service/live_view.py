@@ -45,7 +45,7 @@ _THREADS = 4  # reading takes no more than these from the requests that ask and 
 _BEST_ARM = "best-arm"  # the policy whose campaigns are a question
 _OPTIONS = ("cap", "confidence", "within")  # of the policy, which the question has, too
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 class _ViewVersion(NamedTuple):
@@ -172,7 +172,7 @@ class LiveViews:
         """Return the picture of a campaign, read in another thread."""
         return await self.read(lambda: self.version(name, span))
 
-    async def read(self, work: Callable[[], Result]) -> Result:
+    async def read(self, work: Callable[[], _Result]) -> _Result:
         """Run a function that reads the storage in a worker thread."""
         return await run_sync(work, limiter=self._threads)
 

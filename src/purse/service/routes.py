@@ -39,7 +39,7 @@ JSON = "application/json"
 _WRITERS = 40  # requests that write at once; those that wait together share a transaction
 _WAITING_LIMIT = 200  # requests that wait for one of these threads; more are answered with 503
 _READERS = 20  # requests that read at once
-T = TypeVar("T")
+_T = TypeVar("_T")
 _Answer = Callable[[Scope], Awaitable[Response]]
 
 
@@ -198,7 +198,7 @@ class Threads:
         """Requests that wait for a thread that writes."""
         return max(0, self._writing - _WRITERS)
 
-    async def write(self, work: Callable[[], T]) -> T:
+    async def write(self, work: Callable[[], _T]) -> _T:
         """Do what writes; refuse it at once if too many wait already."""
         if self.waiting >= _WAITING_LIMIT:
             raise ProblemError(
@@ -212,6 +212,6 @@ class Threads:
         finally:
             self._writing -= 1
 
-    async def read(self, work: Callable[[], T]) -> T:
+    async def read(self, work: Callable[[], _T]) -> _T:
         """Do what only reads."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)

@@ -122,7 +122,7 @@ def _on_port(host: str, port: int) -> socket.socket:
 
 
 def _address_of(listener: socket.socket) -> str:
-    """Return where a socket can be reached."""
+    """Return the address at which a socket can be reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from purse.base import amounts
 from purse.engine import cpu
+from purse.engine.delay import Delay
 from purse.engine.draws import contexts, draws
 from purse.engine.job import Job, make_job
-from purse.engine.late.delay import Delay
 from purse.errors import AskRefused, HorizonReached
 from purse.kernels.random import DELAY, U, at, stream, uniform
 from purse.live.policy import Policy

@@ -15,8 +15,6 @@ from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
-
-
 TERMS: dict[str, Any] = {
     "arms": {"a": "0.01", "b": "0.02", "c": "0.03"},
     "budget": 1_000,

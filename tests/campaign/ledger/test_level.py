@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import pytest
 
+from purse import Account, Campaign
 from purse.base.amounts import LARGEST
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.ledger.ticket import fold_ticket as ticket_of_entries
 from purse.campaign.rules import asks, operators, reports
+from purse.campaign.run.audit import audit
 from purse.campaign.storage.storage import _read_entries
 from purse.errors import AskRefused, InvalidInput, PurseError, TicketError
+from tests.support import storages
+from tests.support.campaigns import exported
 from tests.support.game import START, USD, Game, account_terms, money, terms_of
 
 WITHIN = 20_000  # ms, for a reward
 
 
-def about(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
+def about(*rows: tuple[str, dict[str, Any]]) -> list[LedgerEntry]:
     """Return the entries about ticket 7, for which 4 USD are held until a deadline."""
     ask = {"t": 3, "arm": 1, "p": 0.25, "held": [4 * USD], "deadline": START + 60_000}
     return [
-        Entry.of(seq, START + 1000 * seq, kind, body, "it" if seq == 0 else None, 7)
+        LedgerEntry.of(seq, START + 1000 * seq, kind, body, "it" if seq == 0 else None, 7)
         for seq, (kind, body) in enumerate([("asked", ask), *rows])
     ]
 
@@ -47,16 +51,16 @@ def test_every_part_of_an_entry_is_in_the_digest() -> None:
     others: dict[str, Any] = {
         "seq": 3, "at": 6, "kind": "told", "body": {"units": [2]}, "request": None, "ticket": None,
     }  # fmt: skip
-    digests = {Entry.of(**{**facts, name: other}).chain("") for name, other in others.items()}
-    assert len(digests | {Entry.of(**facts).chain("")}) == 7
+    digests = {LedgerEntry.of(**{**facts, name: other}).chain("") for name, other in others.items()}
+    assert len(digests | {LedgerEntry.of(**facts).chain("")}) == 7
 
 
 def test_a_copy_has_the_digest_of_the_original_under_another_name() -> None:
     terms = {"name": "one", "id": "a" * 16, "budget": [10]}
     copy = {"name": "two", "id": "b" * 16, "restored_from": "a" * 16, "account": "x"}
-    one, two = (Entry.of(1, START, "created", body) for body in (terms, {**terms, **copy}))
+    one, two = (LedgerEntry.of(1, START, "created", body) for body in (terms, {**terms, **copy}))
     assert one.chain("") == two.chain("")
-    richer = Entry.of(1, START, "created", {**terms, "budget": [11]})
+    richer = LedgerEntry.of(1, START, "created", {**terms, "budget": [11]})
     assert richer.chain("") != one.chain("")
 
 
@@ -70,10 +74,10 @@ def test_a_ticket_is_the_fold_of_its_entries_in_any_order() -> None:
 def folded(*rows: tuple[object, ...]) -> CampaignLevel:
     """Return a campaign with a budget of 10 USD after entries of kind, body and ticket."""
     level = CampaignLevel(terms_of(alerts=["50%"]))
-    first = Entry.of(1, START, "created", level.terms.as_dict())
+    first = LedgerEntry.of(1, START, "created", level.terms.as_dict())
     level.fold(first)
     for seq, (kind, body, ticket) in enumerate(rows, 2):
-        level.fold(Entry.of(seq, START + seq, str(kind), body, None, ticket))
+        level.fold(LedgerEntry.of(seq, START + seq, str(kind), body, None, ticket))
     return level
 
 
@@ -104,8 +108,8 @@ def test_entries_of_a_tree_have_their_place_in_its_order() -> None:
     assert game.accounts[0].head.turn == 6
     assert [level.head.turn for level in (game.accounts[1], game.campaign)] == [0, 0]
     alone = Level(account_terms("alone", 1))
-    assert alone.fold(Entry.of(1, START, "created", {})) == 1
-    assert CampaignLevel(terms_of()).fold(Entry.of(1, START, "created", {})) is None
+    assert alone.fold(LedgerEntry.of(1, START, "created", {})) == 1
+    assert CampaignLevel(terms_of()).fold(LedgerEntry.of(1, START, "created", {})) is None
 
 
 def test_who_ended_it_is_in_the_journal() -> None:
@@ -167,3 +171,179 @@ def test_a_policy_that_stops_or_chooses_nonsense_is_refused() -> None:
     )  # fmt: skip
     refused(TicketError, "ticket 1 skipped its round: there is nothing to tell",
             skipped, reports.tell, 1, 1.0, [0])  # fmt: skip
+
+
+HOUR = 3_600_000  # ms
+DAY = 24 * HOUR
+YEAR = 365 * DAY
+TERMS: dict[str, Any] = {
+    "arms": {"small": 1},
+    "budget": 5,
+    "policy": "uniform",
+    "cooldown": 1,
+    "expires_after": 60,
+}
+
+
+def of(level: Any, kind: str) -> list[Any]:
+    """The entries of a kind."""
+    return [entry for entry in level.journal() if entry.kind == kind]
+
+
+def keys(level: Any) -> list[str]:
+    return [entry.body["key"] for entry in of(level, "event")]
+
+
+def spend(harness: Any, campaign: Any, at: int, cost: Any = 1) -> None:
+    """One call by a clock that shows a time."""
+    harness.clock = at
+    campaign.tell(campaign.ask(), 1, cost)
+
+
+def check(harness: Any, *levels: Any) -> None:
+    """Audits agree under any clock, and a copy of what is no account comes to the same."""
+    now, found = harness.clock, [audit(level.storage, level.name) for level in levels]
+    assert all(each.ok for each in found), found
+    for clock in (now - YEAR, now + 2 * YEAR):
+        harness.clock = clock
+        assert [audit(level.storage, level.name) for level in levels] == found
+    for level, before in zip(levels, found, strict=True):
+        if isinstance(level, Campaign) and not level.status().account:
+            other = storages.MemoryHarness()
+            other.clock = now - YEAR
+            copy = Campaign.restore(exported(level), storage=other.storage())
+            assert copy.audit(full=True) == before
+    harness.clock = now
+
+
+def alarms(level: Any) -> list[str]:
+    return [alarm.text for alarm in level.status().alarms if alarm.kind == "clock"]
+
+
+def test_events_go_on_after_a_clock_that_was_ahead() -> None:
+    harness = storages.MemoryHarness()
+    Account.create("team", budget=10_000, alerts=["overrun"], storage=harness.storage())
+    rules = ["overrun", "expired", "cooling-down"]
+    terms = {**TERMS, "budget": 1_000, "alerts": rules, "account": "team"}
+    campaign: Any = harness.create_at(harness.place(), "test", **terms)
+    team = Account.open("team", storage=harness.place())
+
+    def hour(at: int) -> None:
+        spend(harness, campaign, at, 2)  # an overrun
+        campaign.ask()
+        campaign.fail(campaign.ask())
+        harness.clock += 60_000
+        campaign.expire()
+
+    hour(START + YEAR)
+    for number in range(48):
+        hour(START + number * HOUR)
+        hour(START + number * HOUR + 120_000)
+    assert alarms(campaign) == [] == alarms(team)  # a day is over
+    assert len(keys(campaign)) == len(set(keys(campaign))) == 3 * 49
+    assert len(keys(team)) == len(set(keys(team))) == 49
+    first, second = START // HOUR, (START + YEAR) // HOUR
+    assert keys(team)[:3] == [f"overrun/{second}", f"overrun/{first}/1", f"overrun/{first + 1}/1"]
+    check(harness, campaign, team)
+
+
+def test_somebody_is_told_for_a_day() -> None:
+    harness = storages.MemoryHarness()
+    Account.create("team", budget=9, storage=harness.storage())
+    campaign: Any = harness.create_at(harness.place(), "test", **TERMS, account="team")
+    team = Account.open("team", storage=harness.place())
+    for ahead, cost in ((HOUR, 1), (0, 1), (YEAR, 2), (0, 1)):  # an hour is no jump
+        spend(harness, campaign, START + ahead, cost)
+    said = "the clock was more than an hour ahead, 1 time: deadlines and periods may have ended"
+    for level in (campaign, team):
+        harness.clock = START
+        assert alarms(level) == [f"{said} early"]
+        assert "overrun" in {alarm.kind for alarm in level.status().alarms}
+        harness.clock = START + DAY - 1
+        assert alarms(level)
+        harness.clock = START + DAY
+        assert not level.status().alarms  # that of the overrun is no longer shown either
+    check(harness, campaign, team)
+
+
+def test_periods_go_on_after_a_clock_that_was_ahead() -> None:
+    for carry, of_account in product(["none", "all"], [False, True]):
+        harness: Any = storages.MemoryHarness()
+        renewed: dict[str, Any] = {"every": "day", "carry": carry}
+        place, terms = harness.storage(), {**TERMS, "horizon": 5, **renewed}
+        if of_account:
+            Account.create("team", budget=5, **renewed, storage=place)
+            terms = {**TERMS, "budget": 1_000, "account": "team"}
+        campaign = harness.create_at(place, "test", **terms)
+        level: Any = Account.open("team", storage=place) if of_account else campaign
+        spend(harness, campaign, START)
+        spend(harness, campaign, START + YEAR)
+        before = len(of(level, "renewed"))
+        for day in range(20):
+            harness.clock = START + day * DAY
+            shown = level.status().period
+            assert (shown.number, shown.begun_at * 1000 <= harness.clock) == (
+                before + 1 + day,
+                True,
+            )
+            assert shown.ends_at == (START // DAY + day + 1) * DAY / 1000
+            for _ in range(4 + (day > 0)):  # all that a day has, but for what the jump has spent
+                spend(harness, campaign, START + day * DAY)
+        assert (len(of(level, "renewed")), len(of(level, "clock"))) == (before + 19, 1)
+        # under `all` one grant for each boundary of the jump, and for each since
+        granted = 5 * (1 + before + 19) if carry == "all" else 1 + 5 + 19 * 5
+        assert level.status().purses[0].budget == str(granted)
+        check(harness, campaign, level)
+
+
+def test_a_clock_that_comes_and_goes_grants_nothing_again() -> None:
+    """Two processes with clocks of their own, in turn; one may be behind, by years."""
+    for carry, away in product(["none", "all"], [-3 * YEAR, -2 * HOUR, 2 * HOUR, 30 * DAY]):
+        harness: Any = storages.MemoryHarness()
+        terms = {**TERMS, "budget": 50, "every": "6h", "carry": carry, "alerts": ["overrun"]}
+        campaign = harness.create("test", **terms)
+        at = START + 7 * HOUR
+        spend(harness, campaign, at)
+        spend(harness, campaign, at + away)
+        granted = len(of(campaign, "renewed"))
+        for _ in range(5):
+            spend(harness, campaign, at)
+            spend(harness, campaign, at + away, 2)
+        spend(harness, campaign, at)
+        assert len(of(campaign, "renewed")) == granted
+        assert len(set(keys(campaign))) == len(keys(campaign)) > 0
+        spend(harness, campaign, at + 6 * HOUR)
+        assert of(campaign, "renewed")[granted:][0].body["at"] == START + 12 * HOUR
+        assert len(of(campaign, "renewed")) == granted + 1
+        check(harness, campaign)
+
+
+def test_a_period_that_was_begun_too_early_begins_in_its_turn() -> None:
+    """The clock comes to it day after day: it is granted like all others."""
+    harness = storages.MemoryHarness()
+    campaign: Any = harness.create("test", **{**TERMS, "every": "day", "carry": "none"})
+    spend(harness, campaign, START + 3 * DAY)
+    for day in range(6):
+        for _ in range(4 if day == 0 else 5):
+            spend(harness, campaign, START + day * DAY)
+    assert len(of(campaign, "renewed")) == 3 + 5
+    check(harness, campaign)
+
+
+def test_a_pause_under_a_clock_that_was_ahead() -> None:
+    harness = storages.MemoryHarness()
+    campaign: Any = harness.create("test", **{**TERMS, "every": "day", "carry": "all"})
+    spend(harness, campaign, START + YEAR)
+    before = len(of(campaign, "renewed"))
+    campaign.pause()
+    harness.clock = START
+    campaign.resume()
+    assert campaign.status().period.ends_at == (START // DAY + 1) * DAY / 1000
+    spend(harness, campaign, START + DAY)
+    assert len(of(campaign, "renewed")) == before + 1
+    campaign.pause()
+    harness.clock = START + 2 * YEAR  # what passes in a pause is not granted
+    campaign.resume()
+    assert campaign.status().period.number == before + 2
+    assert campaign.status().period.ends_at == ((START + 2 * YEAR) // DAY + 1) * DAY / 1000
+    check(harness, campaign)

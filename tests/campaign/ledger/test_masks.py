@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,8 @@ from purse import AskRefused, Policy
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger import masks
 from purse.campaign.storage.connect import in_memory
-from tests.engine.test_counted_masks import space_saving
+from tests.engine.test_rules import space_saving
+from tests.support.campaigns import exported
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.paths import FRUGAL, MASKS_SEEN
 from tests.support.soak import SOAK, scale
@@ -148,12 +148,9 @@ def test_a_campaign_sees_and_chooses_as_a_policy_in_memory_does(
 
 def check_copy(campaign: Campaign) -> None:
     """A copy of the export has the same counts, and goes on alike."""
-    file = io.StringIO()
-    campaign.export(file)
-    file.seek(0)
     storage = in_memory()
     storage.now = campaign.storage.now
-    copy = Campaign.restore(file, storage=storage)
+    copy = Campaign.restore(exported(campaign), storage=storage)
     assert counts_of(copy) == counts_of(campaign)
     assert copy.ask(arms=ARMS[:3]).arm == campaign.ask(arms=ARMS[:3]).arm
 

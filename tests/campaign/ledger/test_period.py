@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,12 @@ from purse.campaign.terms.calendar import Calendar
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.history import History
 from purse.errors import BudgetExhausted, HorizonReached, InvalidInput
-from tests.support.accounts import balance, campaign
-from tests.support.campaigns import made, refusal
+from tests.support.campaigns import balance, campaign, exported, made, refusal
 from tests.support.game import USD, Game
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
 HOUR = 3_600_000  # ms
-
-
 MIDNIGHT = START + 16 * HOUR
-
-
 DAY = 24 * HOUR
 
 
@@ -188,12 +182,9 @@ def test_a_copy_goes_on_from_the_same_period() -> None:
     ticket = campaign.ask()
     harness.clock += 7 * HOUR
     campaign.ask()
-    file = StringIO()
-    campaign.export(file)
-    file.seek(0)
     storage = in_memory()
     storage.now = lambda: harness.clock
-    copy = Campaign.restore(file, storage=storage, name="copy")
+    copy = Campaign.restore(exported(campaign), storage=storage, name="copy")
     assert copy.status().period == period(campaign)
     assert copy.audit(full=True).digest == campaign.audit(full=True).digest
     harness.clock += 6 * HOUR
@@ -292,9 +283,7 @@ def test_holds_of_a_restored_campaign_count_as_asked_for_when_it_joined(same: bo
     account, below = below_account(harness)
     ticket = below.ask()
     harness.clock += 13 * HOUR
-    file = StringIO()
-    below.export(file)
-    file.seek(0)
+    file = exported(below)
     storage = account.storage
     name = "team"
     if not same:
@@ -314,11 +303,8 @@ def test_and_are_dropped_once_that_period_has_ended() -> None:
     harness = MemoryHarness()
     _, below = below_account(harness)
     ticket = below.ask()
-    file = StringIO()
-    below.export(file)
-    file.seek(0)
     account = Account.create("other", budget=10, every="6h", storage=below.storage)
-    copy = Campaign.restore(file, storage=below.storage, name="copy", account="other")
+    copy = Campaign.restore(exported(below), storage=below.storage, name="copy", account="other")
     harness.clock += 6 * HOUR
     copy.void(ticket.id)
     assert balance(account) == ("0", "0", "0", "10", "0")

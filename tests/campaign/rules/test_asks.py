@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from math import sqrt
 from typing import Any
 
 import pytest
 
 from purse import BudgetExhausted, Campaign, Conflict, InvalidInput
-from purse.errors import BudgetHeld, HorizonReached, TicketError
+from purse.campaign.storage.connect import in_memory
+from purse.errors import AskRefused, BudgetHeld, HorizonReached, TicketError
 from tests.support import storages
-from tests.support.campaigns import counts, made, purse, refusal
+from tests.support.campaigns import balance, counts, last_ask, made, refusal
+from tests.support.paths import FRUGAL
+from tests.support.soak import scale
 from tests.support.storages import START
 
 THREE: dict[str, Any] = {
@@ -20,6 +25,7 @@ THREE: dict[str, Any] = {
     "policy": "exp3.bwk",
 }
 EUROS_AND_HOURS: dict[str, Any] = {"resources": ["euros", "hours"], "cost_min": "0.1"}
+
 
 # tickets
 
@@ -40,7 +46,7 @@ def test_a_ticket_holds_the_most_that_its_arm_may_cost() -> None:
         "deadline": START / 1000 + 3600,
     }
     assert not ticket.skipped
-    assert purse(campaign) == ("0", "1.5", "0", "8.5", "0")
+    assert balance(campaign) == ("0", "1.5", "0", "8.5", "0")
     assert campaign.tickets() == [ticket]
 
 
@@ -61,7 +67,7 @@ def test_a_round_that_the_policy_lets_pass_holds_nothing() -> None:
     skipped, before = tickets[-1], len(tickets) - 1
     assert (skipped.arm, skipped.held, skipped.state) == (None, ("0",), "skipped")
     assert skipped.deadline is None
-    assert purse(campaign) == (str(before), "0", "0", str(10 - before), "0")
+    assert balance(campaign) == (str(before), "0", "0", str(10 - before), "0")
     assert counts(campaign) == {"tickets": before + 1, "told": before, "skipped": 1}
     assert campaign.status().rounds == before + 1
     assert "nothing to tell" in refusal(TicketError, campaign.tell, skipped, 1, 1)
@@ -91,11 +97,11 @@ def test_the_resource_that_is_short_is_named() -> None:
     arms = {"red": ["0.6", "0.6"]}
     campaign = made(**EUROS_AND_HOURS, arms=arms, budget=[1, "1.1"])
     campaign.tell(campaign.ask(), 1, ["0.1", "0.6"])
-    assert (purse(campaign, 0)[3], purse(campaign, 1)[3]) == ("0.9", "0.5")
+    assert (balance(campaign, 0)[3], balance(campaign, 1)[3]) == ("0.9", "0.5")
     assert "hours" in refusal(BudgetExhausted, campaign.ask)
     campaign.top_up([0, "0.6"])
     campaign.ask()
-    assert (purse(campaign, 0)[3], purse(campaign, 1)[3]) == ("0.3", "0.5")
+    assert (balance(campaign, 0)[3], balance(campaign, 1)[3]) == ("0.3", "0.5")
     assert "euros" in refusal(BudgetHeld, campaign.ask)
 
 
@@ -124,11 +130,11 @@ def test_a_hold_that_outlives_its_deadline_is_presumed_spent() -> None:
     status = campaign.status()
     assert (status.overdue, [alarm.kind for alarm in status.alarms]) == (3, ["overdue"])
     assert (campaign.expire(), campaign.expire(), campaign.status().overdue) == (3, 0, 0)
-    assert purse(campaign) == ("0", "0", "3", "7", "0")
+    assert balance(campaign) == ("0", "0", "3", "7", "0")
     late = campaign.tell(tickets[0], 1, "0.25")
     assert late[3:] == (True, ("0.25",), ("0.75",), ("0",))
     assert campaign.void(tickets[1]).refunded == ("1",)
-    assert purse(campaign) == ("0.25", "0", "1", "8.75", "0")
+    assert balance(campaign) == ("0.25", "0", "1", "8.75", "0")
     assert counts(campaign) == {"tickets": 3, "told": 1, "void": 1, "presumed": 1}
     assert [ticket.state for ticket in campaign.tickets()] == ["presumed"]
 
@@ -141,7 +147,7 @@ def test_an_ask_expires_what_is_due() -> None:
     assert refusal(BudgetExhausted, campaign.ask) == (
         "'red' may cost 1 units and 0 is left; 1 is presumed spent, for tickets without a report"
     )
-    assert purse(campaign) == ("0", "0", "1", "0", "0")
+    assert balance(campaign) == ("0", "0", "1", "0", "0")
     assert [entry.kind for entry in campaign.journal()] == ["created", "asked", "expired"]
 
 
@@ -156,7 +162,7 @@ def test_a_request_is_answered_once() -> None:
     assert campaign.ask_many(3, "three") == batch
     campaign.tell(batch[0], 1, 1)
     assert [ticket.state for ticket in campaign.ask_many(3, "three")] == ["told", "held", "held"]
-    assert purse(campaign) == ("1", "3", "0", "6", "0")
+    assert balance(campaign) == ("1", "3", "0", "6", "0")
     entries = campaign.status().entries
     for n, request_id in ((2, "one"), (1, "three"), (4, "three")):
         message = refusal(Conflict, campaign.ask_many, n, request_id)
@@ -180,7 +186,7 @@ def test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held() -> None:
         "it; ask with another request_id"
     )
     assert campaign.ticket(1).held == ("0",)
-    assert purse(campaign) == ("0", "0", "0", "3", "0")
+    assert balance(campaign) == ("0", "0", "0", "3", "0")
 
 
 def test_a_request_that_was_refused_may_be_repeated() -> None:
@@ -210,12 +216,6 @@ def test_a_top_up_counts_once() -> None:
 
 
 # arms that an ask allows, and what this call may cost
-
-
-def asked(campaign: Campaign) -> dict[str, Any]:
-    """The last entry of an ask."""
-    body: dict[str, Any] = [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
-    return body
 
 
 def test_only_what_is_allowed_is_chosen_with_its_probability_under_the_mask() -> None:
@@ -255,7 +255,7 @@ def test_the_shorter_form_of_a_mask_is_stored() -> None:
         (None, None),
     ):
         campaign.ask(arms=arms)
-        assert asked(campaign).get("mask") == mask
+        assert last_ask(campaign).get("mask") == mask
 
 
 def test_a_mask_that_says_nothing_sensible() -> None:
@@ -275,3 +275,176 @@ def test_a_mask_that_says_nothing_sensible() -> None:
         for call in (campaign.ask, campaign.probabilities):
             assert text in refusal(InvalidInput, call, arms=arms)
     assert campaign.status().entries == 1
+
+
+SKIP_TERMS: dict[str, Any] = {
+    "arms": {"small": "0.1", "large": "0.5", "middle": "0.2"},
+    "budget": 20,
+    "horizon": 500,
+    "policy": FRUGAL,
+}
+
+
+def skipping(**changes: Any) -> Campaign:
+    return Campaign.create("test", storage=in_memory(), **{**SKIP_TERMS, **changes})
+
+
+def test_rounds_may_pass_where_there_is_a_horizon() -> None:
+    campaign = skipping()
+    passed = campaign.ask(arms=["large"])
+    assert (passed.skipped, passed.arm, passed.held) == (True, None, ("0",))
+    assert campaign.ask().arm == "middle"
+    status = campaign.status()
+    assert (status.rounds, status.counts["skipped"]) == (2, 1)
+    assert "tickets: 1 held, 1 skipped" in str(status)
+    assert "skip" not in campaign.terms.as_dict()
+    assert skipping(skip=True).terms.as_dict().keys() == campaign.terms.as_dict().keys()
+
+
+@pytest.mark.parametrize(
+    ("policy", "horizon"),
+    [(FRUGAL, 500), (FRUGAL, None), ("lagrange-bwk", 500), ("bobw-primal-dual", 500),
+     ("lin-ucb.price", 500), ("replan", 500)],
+)  # fmt: skip
+def test_no_round_passes_where_none_may(policy: str, horizon: int | None) -> None:
+    """The ticket has the probability that was foreseen, and audits and copies agree."""
+    campaign = skipping(policy=policy, horizon=horizon, skip=False, budget=6)
+    free = skipping(policy=policy, horizon=horizon, budget=6)
+    assert campaign.terms.policy == policy + ":skip=0" * (policy in (FRUGAL, "replan"))
+    skipped = 0
+    masks = [["large"], None, ["large", "middle"], ["middle"], ["large"]]
+    for turn in range(scale(60, 200)):
+        arms = masks[turn % 5]
+        try:
+            chances = campaign.probabilities(arms=arms)
+            ticket = campaign.ask(arms=arms)
+        except AskRefused:
+            break
+        assert ticket.arm in (arms or SKIP_TERMS["arms"])
+        assert ticket.probability == pytest.approx(chances[str(ticket.arm)])
+        assert sum(chances.values()) == pytest.approx(1)
+        campaign.tell(ticket, int(turn % 3 == 0), "0.01" if turn % 2 else "0.1")
+        other = free.ask(arms=arms)
+        skipped += other.skipped
+        if not other.skipped:
+            free.tell(other, int(turn % 3 == 0), "0.01" if turn % 2 else "0.1")
+    assert turn > 20
+    assert campaign.status().counts["skipped"] == 0
+    assert policy == "replan" or (skipped > 0) == (horizon is not None)
+    assert campaign.audit(full=True).findings == ()
+    assert campaign.terms.checked() == campaign.terms
+
+
+def test_the_cheapest_arm_takes_the_chance_of_a_round_that_would_pass() -> None:
+    """`bobw-primal-dual` draws "none" like an arm; the rest of its chances go to the cheapest."""
+    campaign, free = (
+        skipping(policy="bobw-primal-dual", skip=False),
+        skipping(policy="bobw-primal-dual"),
+    )
+    open_chances, chances = free.probabilities(), campaign.probabilities()
+    passes = 1 - sum(open_chances.values())
+    assert passes > 0.1
+    assert chances == {**open_chances, "small": pytest.approx(open_chances["small"] + passes)}
+    arms = ["large", "middle"]
+    assert campaign.probabilities(arms=arms)["middle"] > campaign.probabilities(arms=arms)["large"]
+
+
+def test_with_exploration_too() -> None:
+    campaign = skipping(skip=False, explore=0.2)
+    for _ in range(20):
+        chances = campaign.probabilities()
+        ticket = campaign.ask()
+        assert ticket.probability == pytest.approx(chances[str(ticket.arm)])
+    assert campaign.audit().findings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"skip": True, "horizon": None}, "skip=True: needs a horizon: without one no round may"),
+        ({"skip": 1.5}, "skip=1.5: must be True or False"),
+        ({"skip": 0}, "skip=0: must be True or False"),
+        ({"skip": "no"}, "skip='no': must be True or False"),
+        ({"skip": False, "policy": f"{FRUGAL}:skip=1"}, "must not have the option skip if skip is"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
+    assert words in refusal(InvalidInput, lambda: skipping(**changes))
+
+
+def test_terms_are_the_same_when_they_are_given_again() -> None:
+    storage = in_memory()
+    for _ in range(2):
+        campaign = Campaign.create("test", storage=storage, exist_ok=True, **SKIP_TERMS, skip=False)
+        assert campaign.terms.policy == f"{FRUGAL}:skip=0"
+
+
+BAND = 4.5  # standard errors
+EXPLORED: dict[str, Any] = {
+    "arms": {"small": 1, "middle": 2, "large": 8},
+    "cost_min": "0.5",
+    "budget": 1000,
+    "policy": "fixed:arm=0",
+}
+
+
+def chances(campaign: Campaign, arms: Any = None) -> list[float]:
+    return list(campaign.probabilities(arms).values())
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        # a share of the money: the cheapest arm has 0.06 / 3, one that is twice as dear half of it
+        (None, [0.02 + 0.9675, 0.01, 0.0025]),
+        # without its own arm the policy takes any
+        (["middle", "large"], [0, 0.03 + 0.9625 / 2, 0.0075 + 0.9625 / 2]),
+        (["large"], [0, 0, 1]),
+        # this call of the large arm may cost no more than one of the small arm
+        ({"small": 1, "large": 1}, [0.03 + 0.94, 0, 0.03]),
+        ({"small": "0.5", "large": 4}, [0.03 + 0.96625, 0, 0.00375]),
+    ],
+)
+def test_the_next_round_has_the_chances_of_its_mask_and_of_its_maxima(
+    arms: Any, expected: list[float]
+) -> None:
+    campaign = made(**EXPLORED, explore=0.06)
+    assert chances(campaign, arms) == pytest.approx(expected, abs=1e-12)
+    assert sum(chances(campaign, arms)) == pytest.approx(1, abs=1e-12)
+
+
+def test_with_several_resources_the_scarcest_counts() -> None:
+    campaign = made(
+        arms={"red": [2, "0.1"], "green": [1, "0.4"]},  # 2% of the euros; 4% of the hours
+        resources=["euros", "hours"],
+        budget=[100, 10],
+        cost_min=["0.1", "0.1"],
+        policy="fixed:arm=0",
+        explore=0.1,
+    )
+    assert chances(campaign) == pytest.approx([0.05 + 0.925, 0.025], abs=1e-12)
+    campaign.top_up({"euros": 0, "hours": 30})  # now 1% of the hours, as much as of the euros
+    assert chances(campaign) == pytest.approx([0.025 + 0.925, 0.05], abs=1e-12)
+
+
+@pytest.mark.parametrize("mask", [None, {"small": 1, "large": 4}])
+def test_arms_are_drawn_as_often_as_their_chances_say(mask: Any) -> None:
+    rounds = scale(2_000, 40_000)
+    campaign = made(**{**EXPLORED, "budget": 8 * rounds, "explore": 0.3, "seed": 11})
+    expected = campaign.probabilities(mask)
+    drawn: Counter[str | None] = Counter()
+    for _ in range(rounds // 20):
+        tickets = campaign.ask_many(20, arms=mask)
+        drawn.update(ticket.arm for ticket in tickets)
+        campaign.tell_many([(ticket, 1, "0.5") for ticket in tickets])
+    for arm, chance in expected.items():
+        error = sqrt(chance * (1 - chance) / rounds)
+        assert abs(drawn[arm] / rounds - chance) <= BAND * error, arm
+
+
+def test_another_seed_explores_in_other_rounds_and_the_same_seed_in_the_same() -> None:
+    orders = []
+    for seed in (1, 1, 2):
+        campaign = made(**{**EXPLORED, "explore": 0.5, "seed": seed})
+        orders.append([ticket.arm for ticket in campaign.ask_many(50)])
+    assert orders[0] == orders[1] != orders[2]

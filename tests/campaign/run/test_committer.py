@@ -14,19 +14,15 @@ import pytest
 from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.rules import asks
-from purse.campaign.run.committer import Operation
+from purse.campaign.run.committer import QueuedOperation
 from purse.campaign.storage.sql import LockedLevels, ReadRequest, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
+from tests.support import storages
 from tests.support.storages import MemoryHarness, counts, kinds
 
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 1_000,
-    "cost_min": "0.5",
-    "policy": "ucb-bv1",
-}
+TERMS: dict[str, Any] = {**storages.TERMS, "budget": 1_000, "policy": "ucb-bv1"}
 
 
 # a policy file that brings no code of its own: nothing has to be compiled
@@ -177,7 +173,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path)
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = harness.open("c")
-    ask = Operation(
+    ask = QueuedOperation(
         lambda transaction: asks.ask(transaction, 1, "r", None, None, None),
         requests=("r",),
         asks=True,

@@ -14,6 +14,7 @@ from purse.campaign.account import Account as Account
 from purse.campaign.run import restore
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, InvalidInput, PurseError
+from tests.support.campaigns import exported
 from tests.support.processes import forked
 from tests.support.storages import SqliteHarness
 from tests.support.tree import Tree
@@ -22,11 +23,8 @@ OWN = ("id", "checkpoint", "joined", "digest", "changed")  # facts that a copy h
 
 
 def exported_of(tree: Tree) -> io.StringIO:
-    file, one = io.StringIO(), tree.campaigns[0]
-    one.expire()  # begins the periods that are due, as a copy does when it joins
-    one.export(file)
-    file.seek(0)
-    return file
+    tree.campaigns[0].expire()  # begins the periods that are due, as a copy does when it joins
+    return exported(tree.campaigns[0])
 
 
 def copied(tree: Tree, file: io.StringIO, budget: str = "") -> Campaign:
@@ -102,8 +100,6 @@ def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:
 
 
 N_PAIRS, WORKERS = 20, 2
-
-
 WORKS = """
 import sys
 import purse

@@ -22,14 +22,7 @@ from purse.campaign.storage.postgres import _monotonic, _Postgres
 from purse.campaign.storage.sql import ReadRequest
 from purse.campaign.storage.sqlite import Sqlite, _check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
-from tests.support.storages import counts, kinds
-
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 10,
-    "cost_min": "0.5",
-    "policy": "uniform",
-}
+from tests.support.storages import TERMS, counts, kinds
 
 
 @pytest.mark.parametrize(
@@ -108,10 +101,10 @@ def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: 
 
 def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:
     database = Sqlite(f"sqlite:///{tmp_path}/purse.db")
-    with database._locked() as db:
-        assert db.execute("PRAGMA synchronous").get == 2
-        assert db.execute("PRAGMA journal_mode").get == "wal"
-        assert db.execute("PRAGMA foreign_keys").get == 1
+    with database.writing() as session:
+        names = ("synchronous", "journal_mode", "foreign_keys")
+        rows = session.read([(f"PRAGMA {name}", ()) for name in names])
+    assert rows == [[(2,)], [("wal",)], [(1,)]]
     with pytest.raises(StorageUnavailable, match="readonly"), database.reading() as session:
         session.read([("DELETE FROM purse_levels", ())])
 

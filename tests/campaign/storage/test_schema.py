@@ -10,14 +10,8 @@ import pytest
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
 from purse.errors import StorageUnavailable
-from tests.support.storages import SqliteHarness, StorageHarness, balance, kinds
+from tests.support.storages import TERMS, SqliteHarness, StorageHarness, balance, kinds
 
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 10,
-    "cost_min": "0.5",
-    "policy": "uniform",
-}
 COPY = (
     "INSERT INTO purse_journal SELECT level, 99, at, kind, request, ticket, body, digest, turn "
     "FROM purse_journal WHERE "

@@ -14,15 +14,10 @@ from purse.campaign.api.states import UNFINISHED
 from purse.campaign.ledger.records import Balance
 from purse.campaign.storage.sql import ReadRequest, Writes
 from purse.errors import CampaignExists, NotFound
+from tests.support import storages
 from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds
 
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 100,
-    "cost_min": "0.5",
-    "policy": "uniform",
-    "expires_after": 60,
-}
+TERMS: dict[str, Any] = {**storages.TERMS, "budget": 100, "expires_after": 60}
 
 
 def played(harness: StorageHarness, **more: Any) -> Any:
@@ -92,7 +87,7 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
         lambda: storage.overview("x"),
         lambda: storage.entries("x", 0, 1),
         lambda: storage.events("x", 0, 1),
-        lambda: storage.told("x", 0, 1),
+        lambda: storage.reports("x", 0, 1),
         lambda: storage.about("x", 1),
         lambda: storage.checkpoint("x", "policy"),
         lambda: storage.keep("x", "policy", 1, "", b""),

@@ -11,7 +11,7 @@ from purse import Campaign, InvalidInput
 from purse.campaign.views.history import History
 from purse.identification.certify import most_gain
 from tests.support import storages
-from tests.support.campaigns import made, refusal
+from tests.support.campaigns import made, refusal, spend
 from tests.support.storages import StorageHarness
 
 COST = "0.1"
@@ -23,14 +23,6 @@ def masks_as_choices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """Masks choose the arms of these tests: they count as choices of the policy."""
     if "masks" not in request.node.name:
         monkeypatch.setattr(History, "_count_mask", lambda *_: None)
-
-
-def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
-    """Pull an arm as often as there are rewards."""
-    tickets = campaign.ask_many(len(rewards), arms=[arm])
-    campaign.tell_many(
-        [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]
-    )
 
 
 def busy(harness: StorageHarness | None = None, **changes: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 from purse import Campaign, Conflict, InvalidInput
 from purse.campaign.rules import asks
 from purse.campaign.storage.connect import in_memory
+from tests.support.campaigns import exported
 from tests.support.game import Game
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -24,8 +25,6 @@ TERMS: dict[str, Any] = {
     "cooldown": None,
     "expires_after": 60,
 }
-
-
 TENANT = {"tenant": "x"}
 
 
@@ -170,9 +169,7 @@ def test_the_labels_on_which_most_was_spent_come_first(campaign: Campaign) -> No
 
 def test_a_journal_with_labels_that_no_campaign_writes_is_not_restored(campaign: Campaign) -> None:
     campaign.ask(labels=TENANT)
-    file = StringIO()
-    campaign.export(file)
-    text = file.getvalue()
+    text = exported(campaign).getvalue()
     for wrong in ('"labels":{"tenant":1}', '"labels":{"tenant":"x"},"other":["tenant"]'):
         forged = text.replace('"labels":{"tenant":"x"}', wrong)
         with pytest.raises(Exception, match=r"entry 2|contradicts"):

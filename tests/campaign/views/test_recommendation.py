@@ -14,18 +14,10 @@ from purse.campaign.views.arm_stats import ArmSums
 from purse.identification.recommend import recommend
 from purse.identification.recommendation import Recommendation
 from tests.support import storages
-from tests.support.campaigns import made, refusal
+from tests.support.campaigns import made, refusal, spend
 from tests.support.storages import StorageHarness
 
 BETTER = "0.1"  # what green costs; red costs 0.8
-
-
-def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
-    """Pull an arm as often as there are rewards."""
-    tickets = campaign.ask_many(len(rewards), arms=[arm])
-    campaign.tell_many(
-        [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]
-    )
 
 
 def busy(harness: StorageHarness | None = None, **changes: Any) -> Any:

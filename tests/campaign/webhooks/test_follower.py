@@ -10,7 +10,8 @@ import logging
 import re
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from io import StringIO
 from typing import Any
 
@@ -20,9 +21,10 @@ from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
-from purse.campaign.webhooks.follower import _Progress, following
+from purse.campaign.webhooks.follower import _ReaderPosition, following
 from purse.campaign.webhooks.sending import NotSent
 from purse.errors import BudgetExhausted, PurseError, StorageUnavailable
+from tests.support.campaigns import exported
 from tests.support.paths import ROOT
 from tests.support.receiver import (
     OK,
@@ -39,8 +41,6 @@ from tests.support.storages import START
 from tests.support.tree import execute
 
 DAY = 86_400_000
-
-
 FAILS = answering(b"HTTP/1.1 503 X\r\n\r\n")
 
 
@@ -60,6 +60,16 @@ def clock(storage: Storage) -> Clock:
     return Clock(storage)
 
 
+@contextmanager
+def followed(storage: Storage, *reply: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """A campaign with alerts, a receiver, and a follower that has seen the campaign's journal."""
+    campaign = spent("p", storage)
+    with receiver(*reply) as made:
+        follows = follower(storage, made)
+        follows.look()
+        yield campaign, made, follows
+
+
 def counts(made: Any) -> tuple[int, int, int]:
     return made.counts["delivered"], made.counts["failed"], made.counts["skipped"]
 
@@ -67,10 +77,7 @@ def counts(made: Any) -> tuple[int, int, int]:
 def test_events_arrive_in_order_signed_with_key_and_balances(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         campaign.top_up(1)
         clock.now += 3_000
         campaign.top_up(2)
@@ -193,10 +200,7 @@ def test_where_a_follower_begins(storage: Storage, clock: Clock) -> None:
 def test_a_failure_is_tried_again_later_with_the_same_key_and_body(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign = spent("p", storage)
-    with receiver(FAILS) as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage, FAILS) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
         follows.look()
@@ -238,7 +242,7 @@ def test_an_event_is_given_up_after_three_days_and_the_next_follows(
 
 
 def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> None:
-    first = _Progress(7, 5).failed(8, 6, START)
+    first = _ReaderPosition(7, 5).failed(8, 6, START)
     assert first == (7, 6, 1, START, 0)
     assert first.next_attempt(START + 1) == START + 5_000
     second = first.failed(8, 6, START + 9)
@@ -358,10 +362,7 @@ def test_a_follower_that_is_behind_does_not_take_back_another(storage: Storage) 
 def test_a_campaign_made_amid_a_long_look_is_told_after_a_restart(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign: Any = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         works = follows.send
 
         def last(*given: Any, **more: Any) -> None:
@@ -447,10 +448,7 @@ def delete(storage: Storage) -> None:
 def test_a_campaign_that_was_deleted_and_made_again_is_told_from_its_first_entry(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign: Any = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         for _ in range(3):
             campaign.top_up(1)
         follows.look()
@@ -464,10 +462,7 @@ def test_secrets_and_addresses_stand_nowhere(
     storage: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    campaign: Any = spent("p", storage)
-    with receiver(FAILS) as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage, FAILS) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
 
@@ -480,8 +475,7 @@ def test_secrets_and_addresses_stand_nowhere(
         campaign.top_up(1)
         other.look()
         assert "other: RuntimeError" in caplog.text
-    file = StringIO()
-    campaign.export(file)
+    file = exported(campaign)
     said: list[Any] = [follows.receiver, follows.counts, follows.waiting, campaign.status()]
     said += [str(campaign.status()), campaign.audit(), storage.overview("p"), file.getvalue()]
     said += [
@@ -502,10 +496,7 @@ def test_the_receiver_of_the_page_knows_genuine_messages() -> None:
     scope: dict[str, Any] = {}
     exec(compile(block, "alerts.md", "exec"), scope)
     is_genuine, storage = scope["is_genuine"], in_memory()
-    campaign = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
     (message,) = made.messages

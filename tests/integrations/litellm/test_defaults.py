@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from purse import InvalidInput
-from tests.support.campaigns import refusal
-
 if TYPE_CHECKING:
     from tests.support.litellm_lab import Lab
 
@@ -116,11 +113,3 @@ def test_labels_are_replaced_by_a_function_which_may_fail(lab: Lab, caplog: Any)
     assert [(label.key, label.value) for label in campaign.labels()] == [("feature", "chat")]
     assert lab.ended(campaign) == {"told": 2}
     assert "no labels for a request" in caplog.text
-
-
-def test_rewards_and_labels_that_are_no_functions_are_refused(lab: Lab) -> None:
-    from purse.integrations.litellm import PurseRouter
-
-    campaign = lab.campaign()
-    for given in ({"labels": "team"}, {"reward": "fine"}):
-        refusal(InvalidInput, PurseRouter, {"auto": campaign}, **given)

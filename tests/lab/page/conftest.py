@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import purse
 from purse.lab.figure import Figure
 from purse.lab.replay.log_result import LogResult
-from purse.lab.replay.off_policy import estimate_log
-from purse.lab.replay.table_replay import TableReplay, replay_table
+from purse.lab.replay.table_replay import TableReplay
 from purse.lab.study.results import Study
 from tests.lab.page.made_up import made_up, recorded_log, recorded_table
+from tests.support.replays import estimated
 
 
 @pytest.fixture(scope="session")
@@ -42,15 +44,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def table_replay(home: Path) -> TableReplay:
     recorded_table().write_csv(home / "table.csv")
     policies, folder = ["uniform", "fixed:arm=0"], home / "table"
-    game = {"budgets": [0.5, 2.5], "n_paths": 8}
-    return replay_table(home / "table.csv", policies=policies, **game, folder=folder)
+    game: dict[str, Any] = {"budgets": [0.5, 2.5], "n_paths": 8}
+    result = purse.replay(home / "table.csv", policies=policies, **game, folder=folder)
+    assert isinstance(result, TableReplay)
+    return result
 
 
 @pytest.fixture(scope="session")
 def log_result(home: Path) -> LogResult:
     recorded_log().write_csv(home / "log.csv")
     policies = ["fixed:arm=0", "fixed:arm=1", "uniform"]
-    return estimate_log(home / "log.csv", policies=policies, budgets=[0.4, 2], n_paths=10)
+    return estimated(home / "log.csv", policies=policies, budgets=[0.4, 2], n_paths=10)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from purse.lab.page.charts.lines import merge_lines
 from purse.lab.page.shell import javascript
 from purse.lab.study.results import Study
 from tests.lab.page.made_up import made_up
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
 

@@ -7,12 +7,10 @@ import polars as pl
 import pytest
 
 import purse
-from purse.lab.data.log import read_log
-from purse.lab.data.question import Question
-from purse.lab.data.source import read
 from purse.lab.replay.bootstrap import Resampled
 from purse.lab.replay.log_result import LogResult, _verdict, quoted
 from purse.lab.theory.estimate import Estimate
+from tests.support.replays import log_of
 
 
 def players(rows: str, rounds: float = 9) -> list[dict[str, Any]]:
@@ -44,7 +42,7 @@ def players(rows: str, rounds: float = 9) -> list[dict[str, Any]]:
     ("rows", "outcome", "sentence"),
     [
         (
-            "a replay 9 1; b replay 5 1; a snips 10 1; b snips 6 1",
+            "a ips 9 1; b ips 5 1; a snips 10 1; b snips 6 1",
             "best",
             "**`a` is estimated best**: it gains **10 ± 1** and pulls y.",
         ),
@@ -136,7 +134,7 @@ def test_a_trend_is_no_skill() -> None:
     (warning,) = result.warnings
     assert "mean reward of arm 'A' is 0.8" in warning
     mixed = rows.with_columns(probability=0.5).sample(fraction=1, shuffle=True, seed=1)
-    assert not read_log(read(mixed), Question()).turns
+    assert not log_of(mixed).turns
 
 
 def test_the_answer_says_which_arms_the_best_policy_pulls() -> None:

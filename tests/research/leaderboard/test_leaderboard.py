@@ -43,7 +43,7 @@ def by_hand() -> Leaderboard:
         ("b", "one"): np.array([0.2, 0.25, 0.3]),
         ("a", "two"): np.array([0.5, 0.5, 0.6]),
     }
-    return Leaderboard(pair, ("a", "b"), scores, {("b", "two"): "b needs a horizon"})
+    return Leaderboard(pair, ("a", "b"), scores, {("b", "two"): "b needs a horizon"}, LONG_GAMES)
 
 
 def test_ranks_standings_and_wins_by_hand() -> None:

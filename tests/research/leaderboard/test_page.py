@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from purse.lab.figure import render_svg
-from research.leaderboard import advice, comparisons, in_traffic, tables
+from research.leaderboard import in_traffic, notes, tables
 from research.leaderboard.case import Case
 from research.leaderboard.heat_map import heat_map
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown
 from research.leaderboard.record import Record, record_of
 from research.leaderboard.scores import Alone, Leaderboard
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 
 
 def record(
@@ -31,7 +31,9 @@ def record(
         for policy, row in means.items()
         for case, mean in row.items()
     }
-    return record_of(Leaderboard(tuple(cases), tuple(means), scores, refusals or {}, **more))
+    suite = more.pop("suite", "1")
+    board = Leaderboard(tuple(cases), tuple(means), scores, refusals or {}, suite, **more)
+    return record_of(board)
 
 
 def by_hand(situation: str = "s", suite: str = "2") -> Record:
@@ -56,12 +58,12 @@ def by_hand(situation: str = "s", suite: str = "2") -> Record:
 def test_the_policies_of_each_situation_by_mean_score() -> None:
     record = by_hand()
     # c knows costs, and d does not play all cases of s
-    first = advice.rank(record, ["s"])
+    first = tables.rank(record, ["s"])
     assert [choice.policy for choice in first] == ["a", "b"]
     assert first[0] == ("a", pytest.approx(0.15), pytest.approx(0.2), "two")
-    assert [choice.policy for choice in advice.rank(record, ["t"])] == ["b", "a"]
+    assert [choice.policy for choice in tables.rank(record, ["t"])] == ["b", "a"]
     # a situation counts once: (0.35 + 0.1) / 2 against (0.15 + 0.9) / 2
-    best, other = advice.rank(record, ["s", "t"])
+    best, other = tables.rank(record, ["s", "t"])
     assert best == ("b", pytest.approx(0.225), pytest.approx(0.4), "two")
     assert other.mean == pytest.approx(0.525)
 
@@ -69,20 +71,20 @@ def test_the_policies_of_each_situation_by_mean_score() -> None:
 def test_the_default_is_taken_where_none_is_better_by_more_than_half_a_percent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = advice.Choice("best", 0.01, 0.02, "one")
-    near, far = (advice.Choice("usual", mean, 0.03, "two") for mean in (0.015, 0.0151))
+    first = tables.Choice("best", 0.01, 0.02, "one")
+    near, far = (tables.Choice("usual", mean, 0.03, "two") for mean in (0.015, 0.0151))
     monkeypatch.setattr("purse.policies.DEFAULT", "usual")
-    assert advice.recommend([first, near]) == near
-    assert advice.recommend([first, far]) == first
-    assert advice.recommend([]) is None
+    assert tables.recommend([first, near]) == near
+    assert tables.recommend([first, far]) == first
+    assert tables.recommend([]) is None
 
 
 def test_shares_of_the_gains_of_arms_alone() -> None:
-    one, two, three = comparisons.shares(by_hand(), "a")
+    one, two, three = notes.shares(by_hand(), "a")
     assert one == ("one", pytest.approx(2.0), pytest.approx(1.0))
     assert two == ("two", None, pytest.approx(1.6))
     assert three == ("three", pytest.approx(0.5), pytest.approx(0.5))
-    assert [share.case for share in comparisons.shares(by_hand(), "d")] == ["one"]
+    assert [share.case for share in notes.shares(by_hand(), "d")] == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -169,11 +171,11 @@ def test_the_page_says_what_contexts_are_worth_and_who_gets_it() -> None:
     cases = [Case("one", "s", text, 13), Case("two", "s", f"{text},strength=0", 13)]
     means = {"lin-ucb.price": {"one": 0.1}, "replan": {"one": 0.4, "two": 0.05}}
     page = markdown(record(means, cases, suite="3"))
-    blind = comparisons.blind_share(cases[0])
+    blind = notes.blind_share(cases[0])
     assert f"| one | {1 / blind - 1:+.0%} | 60.0% (`replan`) | 90.0% (`lin-ucb.price`) |" in page
     assert "(`lin-ucb.price`) | +50.0% |" in page
     assert "| two | +0% | 95.0% (`replan`) | — | — |" in page
-    assert comparisons.blind_share(cases[1]) == pytest.approx(1)
+    assert notes.blind_share(cases[1]) == pytest.approx(1)
 
 
 def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:

@@ -9,8 +9,7 @@ import pytest
 import purse
 from purse import policies
 from research.leaderboard import case as cases
-from research.leaderboard import suites, with_contexts
-from research.leaderboard.advice import rank, recommend
+from research.leaderboard import suites
 from research.leaderboard.page import PAGES
 from research.leaderboard.suites import (
     IN_TRAFFIC,
@@ -19,7 +18,7 @@ from research.leaderboard.suites import (
     WHAT_USERS_HAVE,
     WITH_CONTEXTS,
 )
-from research.leaderboard.tables import anchor
+from research.leaderboard.tables import anchor, rank, recommend
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "leaderboard"
 DIGESTS = {
@@ -63,7 +62,7 @@ def test_the_committed_files_are_those_of_the_stored_numbers() -> None:
         taken = recommend(rank(record, list(record.situations)))
         assert taken is not None
         if version == WITH_CONTEXTS:
-            assert with_contexts.sees_contexts(taken.policy)
+            assert suites.sees_contexts(taken.policy)
         else:
             player = purse.Policy(n_arms=2, budget=10, cost_min=0.5)
             assert taken.policy == policies.DEFAULT == player.name
@@ -92,11 +91,11 @@ def test_the_policies_that_play_a_suite() -> None:
     expected = {*policies.names(), *suites.VARIANTS} - left_out
     for version in (LONG_GAMES, WHAT_USERS_HAVE, IN_TRAFFIC):
         assert set(suites.players_of(version)) == expected
-    seeing = {name for name in policies.names() if with_contexts.sees_contexts(name)}
-    assert set(suites.players_of(WITH_CONTEXTS)) == {*seeing, *with_contexts.BLIND}
+    seeing = {name for name in policies.names() if suites.sees_contexts(name)}
+    assert set(suites.players_of(WITH_CONTEXTS)) == {*seeing, *suites.BLIND}
     assert "lin-ucb.price" in seeing
-    assert not seeing & set(with_contexts.BLIND)
-    assert with_contexts.sees_contexts("lin-ucb.price:eta=0.1")
+    assert not seeing & set(suites.BLIND)
+    assert suites.sees_contexts("lin-ucb.price:eta=0.1")
     # classes are what it sees; other contexts are one class
-    assert with_contexts.sees_contexts("classes.resolve", with_contexts.TABLE)
-    assert not with_contexts.sees_contexts("classes.resolve", with_contexts.FITS)
+    assert suites.sees_contexts("classes.resolve", suites.TABLE)
+    assert not suites.sees_contexts("classes.resolve", suites.FITS)

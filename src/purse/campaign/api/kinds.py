@@ -24,7 +24,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ValueKind:
     """The kind of a value: what it may be."""
 
     schema: Schema
@@ -224,32 +224,37 @@ def checked_name(field: str, name: Any) -> str:
     return name
 
 
-Name: TypeAlias = Annotated[str, Kind({"type": "string", "pattern": _OF_BUDGETS}, metavar="NAME")]
-ArmName: TypeAlias = Annotated[str, Kind(_NAME, metavar="ARM")]
+Name: TypeAlias = Annotated[
+    str, ValueKind({"type": "string", "pattern": _OF_BUDGETS}, metavar="NAME")
+]
+ArmName: TypeAlias = Annotated[str, ValueKind(_NAME, metavar="ARM")]
 Tickets: TypeAlias = Annotated[
     Iterable[int],
-    Kind({"type": "array", "items": {"type": "integer"}}, number, "N", "acknowledged", list),
+    ValueKind({"type": "array", "items": {"type": "integer"}}, number, "N", "acknowledged", list),
 ]
 Noted: TypeAlias = Annotated[
-    tuple[int, str], Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST")
+    tuple[int, str],
+    ValueKind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST"),
 ]
 Ticket: TypeAlias = Annotated[
     CampaignTicket | int,
-    Kind({"type": "integer", "minimum": 1, "maximum": 2**62}, number, "TICKET", sent=number_of),
+    ValueKind(
+        {"type": "integer", "minimum": 1, "maximum": 2**62}, number, "TICKET", sent=number_of
+    ),
 ]
 RequestId: TypeAlias = Annotated[
-    str, Kind({"type": "string", "pattern": r"^[\x20-\x7e]{1,200}$"}, metavar="ID")
+    str, ValueKind({"type": "string", "pattern": r"^[\x20-\x7e]{1,200}$"}, metavar="ID")
 ]
-Amount: TypeAlias = Annotated[Any, Kind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
-Amounts: TypeAlias = Annotated[Any, Kind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
-Costs: TypeAlias = Annotated[Any, Kind(_nested(_AMOUNT, 2), amounts, "AMOUNT")]
-Reward: TypeAlias = Annotated[Any, Kind(_NUMBER, number, "REWARD")]
+Amount: TypeAlias = Annotated[Any, ValueKind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
+Amounts: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
+Costs: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 2), amounts, "AMOUNT")]
+Reward: TypeAlias = Annotated[Any, ValueKind(_NUMBER, number, "REWARD")]
 Seconds: TypeAlias = Annotated[
-    float, Kind({**_NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
+    float, ValueKind({**_NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
 ]
 Rounds: TypeAlias = Annotated[
     int | str,
-    Kind(
+    ValueKind(
         {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["auto", "traffic"]}]},
         lambda text: None if text == "never" else number(text),
         "N|traffic|never",
@@ -257,16 +262,16 @@ Rounds: TypeAlias = Annotated[
 ]
 When: TypeAlias = Annotated[
     str | date,
-    Kind(
+    ValueKind(
         {"type": "string", "examples": ["2027-12-31", "2027-12-31T18:00"]},
         metavar="DATE|TIME",
         sent=lambda value, _: value.isoformat() if isinstance(value, date) else value,
     ),
 ]
-Share: TypeAlias = Annotated[float, Kind(_NUMBER, number, "SHARE")]
+Share: TypeAlias = Annotated[float, ValueKind(_NUMBER, number, "SHARE")]
 Range: TypeAlias = Annotated[
     Sequence[float],
-    Kind(
+    ValueKind(
         {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
         lambda text: [number(part) for part in text.split(",")],
         "LOW,HIGH",
@@ -274,7 +279,7 @@ Range: TypeAlias = Annotated[
 ]
 Arms: TypeAlias = Annotated[
     Mapping[str, Any],
-    Kind(
+    ValueKind(
         {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)}
         | {"examples": [{"small": "0.01", "large": "0.05"}]},
         pair,
@@ -285,7 +290,7 @@ Arms: TypeAlias = Annotated[
 ]
 Allowed: TypeAlias = Annotated[
     Sequence[str] | Mapping[str, Any],
-    Kind(
+    ValueKind(
         {
             "anyOf": [
                 {"type": "array", "items": _NAME, "minItems": 1},
@@ -298,7 +303,7 @@ Allowed: TypeAlias = Annotated[
 ]
 Labels: TypeAlias = Annotated[
     Mapping[str, str],
-    Kind(
+    ValueKind(
         {"type": "object", "additionalProperties": _NAME},
         lambda text: text.partition("=")[::2],
         "KEY=VALUE",
@@ -308,44 +313,45 @@ Labels: TypeAlias = Annotated[
 ]
 Resources: TypeAlias = Annotated[
     Sequence[str],
-    Kind({"type": "array", "items": _NAME, "minItems": 1}, metavar="NAME", one="resource"),
+    ValueKind({"type": "array", "items": _NAME, "minItems": 1}, metavar="NAME", one="resource"),
 ]
 Alerts: TypeAlias = Annotated[
-    Sequence[str], Kind({"type": "array", "items": {"type": "string"}}, metavar="RULE", one="alert")
+    Sequence[str],
+    ValueKind({"type": "array", "items": {"type": "string"}}, metavar="RULE", one="alert"),
 ]
 States: TypeAlias = Annotated[
     Sequence[str],
-    Kind({"type": "array", "items": {"type": "string"}}, metavar="STATE", one="state"),
+    ValueKind({"type": "array", "items": {"type": "string"}}, metavar="STATE", one="state"),
 ]
-Features: TypeAlias = Annotated[Any, Kind({}, _features, "NAME,...|JSON")]
-Context: TypeAlias = Annotated[Any, Kind({}, _context, "NAME=VALUE,...|JSON")]
+Features: TypeAlias = Annotated[Any, ValueKind({}, _features, "NAME,...|JSON")]
+Context: TypeAlias = Annotated[Any, ValueKind({}, _context, "NAME=VALUE,...|JSON")]
 Contexts: TypeAlias = Annotated[
     Sequence[Any],
-    Kind({"type": "array", "maxItems": MOST}, _context, "NAME=VALUE,...|JSON", "context"),
+    ValueKind({"type": "array", "maxItems": MOST}, _context, "NAME=VALUE,...|JSON", "context"),
 ]
 Reports: TypeAlias = Annotated[
     Sequence[Report],
-    Kind(
+    ValueKind(
         {"type": "array", "items": _REPORT, "maxItems": MOST},
         read=_reports,
         sent=lambda value, _: [report._asdict() for report in value],
     ),
 ]
-_PLAIN: dict[Any, Kind] = {
-    str: Kind({"type": "string"}),
-    int: Kind({"type": "integer"}, number, "N"),
-    float: Kind(_NUMBER, number, "X"),
-    bool: Kind({"type": "boolean"}, _truth, "yes|no"),
-    Any: Kind({}),
+_PLAIN: dict[Any, ValueKind] = {
+    str: ValueKind({"type": "string"}),
+    int: ValueKind({"type": "integer"}, number, "N"),
+    float: ValueKind(_NUMBER, number, "X"),
+    bool: ValueKind({"type": "boolean"}, _truth, "yes|no"),
+    Any: ValueKind({}),
 }
 
 
-def kind_of(hint: Any) -> Kind:
+def kind_of(hint: Any) -> ValueKind:
     """Return the kind of what a hint says; `X | None` is the kind of X."""
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (part for part in get_args(hint) if part is not NoneType)
     if get_origin(hint) is Annotated:
-        return next(part for part in get_args(hint) if isinstance(part, Kind))
+        return next(part for part in get_args(hint) if isinstance(part, ValueKind))
     if get_origin(hint) is Literal:
-        return Kind({"enum": list(get_args(hint))}, metavar="|".join(get_args(hint)))
+        return ValueKind({"enum": list(get_args(hint))}, metavar="|".join(get_args(hint)))
     return _PLAIN[hint]

@@ -228,9 +228,7 @@ class PeriodStatus:
 def in_period(
     purses: tuple[BalanceStatus, ...], period: PeriodStatus | None
 ) -> tuple[BalanceStatus, ...]:
-    """Return the balances of a period, where what is presumed counts as spent; without a period
-    they are as they were.
-    """
+    """Return the balances of a period, with presumed money as spent; without a period, as given."""
     if period is None:
         return purses
     parts = zip(purses, period.budget, period.spent, period.held, strict=True)
@@ -240,7 +238,7 @@ def in_period(
     )
 
 
-def left_of(status: Any) -> str:
+def _left_of(status: Any) -> str:
     """Return the remaining amount of each resource, in a few words."""
     return ", ".join(
         f"{purse.left} of {purse.budget} {purse.resource}"
@@ -334,7 +332,7 @@ class Status:
 
     def __repr__(self) -> str:
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
-        return f"<Status of {self.name!r}: {state_text(self)}, left {left_of(self)}{alarms}>"
+        return f"<Status of {self.name!r}: {state_text(self)}, left {_left_of(self)}{alarms}>"
 
     def _repr_html_(self) -> str:
         """Return the balances as a table and the rest as lines, for notebooks."""
@@ -433,7 +431,7 @@ class AccountStatus:
         return asdict(self)
 
     def __repr__(self) -> str:
-        return f"<AccountStatus of {self.name!r}: {state_text(self)}, left {left_of(self)}>"
+        return f"<AccountStatus of {self.name!r}: {state_text(self)}, left {_left_of(self)}>"
 
     def __str__(self) -> str:
         above = f", below account {self.account}" if self.account else ""

@@ -28,11 +28,11 @@ ACCOUNT_ALERT_WORDS = ("overrun",)  # the words that accounts have
 
 
 def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = ALERT_WORDS) -> tuple[str, ...]:
-    """Return rules in their order: percentages from the least on, then words.
+    """Return rules in order: rising percentages, then words.
 
     words   that are allowed, besides percentages
 
-    Raise `InvalidInput` where one is not a rule, or stands there twice.
+    Raise `InvalidInput` if one is not a rule, or stands there twice.
 
     >>> read_alerts(["overrun", "100%", "80%"])
     ('80%', '100%', 'overrun')
@@ -49,5 +49,5 @@ def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = ALERT_WORDS)
 
 
 def _rule_order(rule: str) -> tuple[int, int]:
-    """Return where a rule stands among others."""
+    """Return the rank of a rule among others."""
     return (1, ALERT_WORDS.index(rule)) if rule in ALERT_WORDS else (0, int(rule[:-1]))

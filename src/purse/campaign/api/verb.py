@@ -27,7 +27,7 @@ from urllib.parse import quote, urlencode
 
 from purse.base.fork_safety import cached_property
 from purse.base.plain_validation import request_of
-from purse.campaign.api.kinds import Kind, kind_of
+from purse.campaign.api.kinds import ValueKind, kind_of
 from purse.client import wire
 from purse.errors import InvalidInput, PurseError, invalid, unknown
 
@@ -61,7 +61,7 @@ class Argument(NamedTuple):
 
     name: str
     place: _Place
-    kind: Kind
+    kind: ValueKind
     default: Any
     optional: bool  # whether it may be None
     text: str

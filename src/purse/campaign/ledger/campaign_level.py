@@ -11,7 +11,7 @@ from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.states import CAMPAIGN, HELD, OPEN, UNFINISHED
 from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Sums, from_body
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.forecast import Traffic, Window
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
@@ -43,7 +43,7 @@ class CampaignLevel(Level):
         self.labels = Sums()
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: LedgerEntry) -> None:
         """Change what an entry changes."""
         match entry.kind:
             case "asked":
@@ -87,9 +87,7 @@ class CampaignLevel(Level):
         return Window(period.begun, min(period.ends, self.terms.until or period.ends))
 
     def to_come(self, at: int) -> float | None:
-        """Return about how many asks are to come after a time, ms; None if the horizon is no
-        forecast.
-        """
+        """Return about how many asks come after a time, ms; None if the horizon is no forecast."""
         if not self.head.traffic:
             return None
         return self.traffic.as_of(at, self.window).to_come(at, self.window)
@@ -119,7 +117,7 @@ class CampaignLevel(Level):
         """
         return 0 < self.terms.until <= at
 
-    def recall(self, entry: Entry, load: Callable[[int], Iterable[Entry]]) -> None:
+    def recall(self, entry: LedgerEntry, load: Callable[[int], Iterable[LedgerEntry]]) -> None:
         """Know the ticket of an entry to come; `load` finds the entries about one."""
         number = entry.ticket
         if number is None or entry.kind == "asked" or number in self.tickets:
@@ -128,13 +126,13 @@ class CampaignLevel(Level):
         if ticket := fold_ticket(before, self.terms.reward_within):
             self.tickets[ticket.id] = ticket
 
-    def forget(self, entry: Entry) -> None:
+    def forget(self, entry: LedgerEntry) -> None:
         """Let go of the ticket of an entry, if it is finished."""
         ticket = self.tickets.get(entry.ticket or 0)
         if ticket is not None and ticket.state not in UNFINISHED:
             del self.tickets[ticket.id]
 
-    def issue(self, entry: Entry) -> None:
+    def issue(self, entry: LedgerEntry) -> None:
         """Issue a ticket, and hold the most that it may cost."""
         head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
@@ -161,7 +159,7 @@ class CampaignLevel(Level):
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at)
 
-    def count_mask(self, entry: Entry) -> None:
+    def count_mask(self, entry: LedgerEntry) -> None:
         """Count the arms that an ask might have chosen with money enough."""
         n_arms, mask = self.terms.n_arms, entry.body.get("mask")
         places = self.arms.there if mask is None else list(from_body(mask, n_arms).allowed)
@@ -175,7 +173,7 @@ class CampaignLevel(Level):
         self.head.seen = [list(map(min, low, numbers)), list(map(max, high, numbers))]
         self.head.count("clipped", body.get("clipped", 0))
 
-    def reported(self, entry: Entry, before: TicketRecord) -> None:
+    def reported(self, entry: LedgerEntry, before: TicketRecord) -> None:
         """Take in an entry about a ticket: its money, its state, and what is counted of its arm."""
         head, kind, arm = self.head, entry.kind, before.arm
         after = self.tickets[before.id] = before.after(entry, self.terms.reward_within)
@@ -219,7 +217,7 @@ class CampaignLevel(Level):
         if self.head.silent[arm] != _HEARD:
             self.head.silent[arm] += change
 
-    def change_arm(self, entry: Entry) -> None:
+    def change_arm(self, entry: LedgerEntry) -> None:
         """Take in an arm that is not as the terms say; a new one owes its initial pull."""
         body = entry.body
         arm, is_new = body["arm"], body["arm"] == len(self.arms.names)

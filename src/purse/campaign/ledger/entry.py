@@ -42,7 +42,7 @@ _OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy 
 
 
 @dataclass(slots=True)
-class Entry:
+class LedgerEntry:
     """One line of a journal; amounts in it are whole numbers of units of 1e-9."""
 
     seq: int  # 1, 2, ... without a gap
@@ -62,7 +62,7 @@ class Entry:
         body: dict[str, Any],
         request: str | None = None,
         ticket: int | None = None,
-    ) -> Entry:
+    ) -> LedgerEntry:
         """Return a new entry."""
         return cls(seq, at, kind, request, ticket, body, orjson.dumps(body).decode())
 

@@ -10,7 +10,7 @@ from operator import gt
 from typing import TYPE_CHECKING
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move
 
@@ -39,7 +39,7 @@ class Level:
         self.head = head or Head()
         self.balances = list(balances)
         self.above = above
-        self.requests: dict[str, Entry] = {}  # as far as they are known
+        self.requests: dict[str, LedgerEntry] = {}  # as far as they are known
 
     @property
     def title(self) -> str:
@@ -50,7 +50,7 @@ class Level:
         """Return this level and those above it, from below."""
         return [self] if self.above is None else [self, *self.above.chain()]
 
-    def fold(self, entry: Entry) -> int | None:
+    def fold(self, entry: LedgerEntry) -> int | None:
         """Take in the next entry; return its turn in the tree, None if the level stands alone."""
         self.seq = entry.seq
         self.head.see_clock(entry.at)
@@ -64,7 +64,7 @@ class Level:
         top.head.turn += 1
         return top.head.turn
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: LedgerEntry) -> None:
         """Change what an entry changes."""
         head, body = self.head, entry.body
         match entry.kind:

@@ -44,9 +44,7 @@ def silent(head: Head, places: list[int]) -> set[int]:
 
 
 def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
-    """Return the counts after one more ask that allowed these arms, as `count_mask` of the engine
-    counts.
-    """
+    """Return the counts after an ask that allowed these arms, as the engine's `count_mask`."""
     if len(places) == n_arms:
         return rows
     bits = _as_bits(places)

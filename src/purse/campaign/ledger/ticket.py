@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from purse.campaign.api.results import CampaignTicket, Receipt
 from purse.campaign.api.states import FAILED, HELD, OPEN, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Move, Units, text
 from purse.campaign.terms.arms import Arms
 
@@ -32,7 +32,7 @@ class TicketRecord(NamedTuple):
     source: str = ""  # its state before its cost was known
 
     @classmethod
-    def issued(cls, entry: Entry) -> TicketRecord:
+    def issued(cls, entry: LedgerEntry) -> TicketRecord:
         """Return the ticket of an ask."""
         body = entry.body
         state = SKIPPED if body["arm"] == SKIP else HELD
@@ -41,7 +41,7 @@ class TicketRecord(NamedTuple):
         deadline = body.get("deadline")
         return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
 
-    def after(self, entry: Entry, reward_within: int | None) -> TicketRecord:
+    def after(self, entry: LedgerEntry, reward_within: int | None) -> TicketRecord:
         """Return the ticket after one more entry about it."""
         body = entry.body
         match entry.kind:
@@ -104,7 +104,7 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     return move
 
 
-def fold_ticket(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
+def fold_ticket(entries: Iterable[LedgerEntry], reward_within: int | None) -> TicketRecord | None:
     """Return the ticket that its entries come to, in any order; None without entries."""
     ticket: TicketRecord | None = None
     for entry in sorted(entries, key=lambda entry: entry.seq):

@@ -166,9 +166,7 @@ def _look(
 
 
 def _rounds_left(transaction: Transaction) -> int | None:
-    """Return about how many rounds are left, the next one included; None if the horizon is no
-    forecast.
-    """
+    """Return about how many rounds are left, with the next; None if the horizon is no forecast."""
     level, now = transaction.campaign, transaction.now
     if not level.head.traffic:
         return None
@@ -177,9 +175,7 @@ def _rounds_left(transaction: Transaction) -> int | None:
 
 
 def _refuse_stopped(transaction: Transaction) -> None:
-    """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so, or if its time
-    is over.
-    """
+    """Raise `CampaignPaused` or `CampaignEnded` if a level is so, or if the time is over."""
     if transaction.campaign.is_over(transaction.now):
         why = last_day(transaction.campaign.terms)
         raise CampaignEnded(f"{transaction.level.title} has ended: {why}")
@@ -312,7 +308,7 @@ def _chance_of_round(seed: int, t: int) -> float:
 
 
 def _draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
-    """Return the arm that exploration draws in round t, or None where the policy chooses."""
+    """Return the arm that exploration draws in round t, or None if the policy chooses."""
     chance = float(_chance_of_round(seed, t))
     for arm, part in explored.items():
         if chance < part:

@@ -27,7 +27,7 @@ from purse.base.text import count
 from purse.campaign.api.states import ENDED
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.cooldown import CoolDown
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import HOUR, Balance, Units
 from purse.campaign.ledger.ticket import TicketRecord
@@ -58,7 +58,7 @@ class Added(NamedTuple):
     """An entry that was added, with what is stored beside it."""
 
     level: Level
-    entry: Entry
+    entry: LedgerEntry
     digest: str
     turn: int | None  # its place in the order of the whole tree
 
@@ -93,10 +93,10 @@ class Transaction:
         request: str | None = None,
         ticket: int | None = None,
         level: Level | None = None,
-    ) -> Entry:
+    ) -> LedgerEntry:
         """Add an entry, and the events that it causes on its level and those above."""
         level = level or self.level
-        entry = Entry.of(level.seq + 1, self.now, kind, body, request, ticket)
+        entry = LedgerEntry.of(level.seq + 1, self.now, kind, body, request, ticket)
         turn = level.fold(entry)
         self.added.append(Added(level, entry, level.head.digest, turn))
         if kind != "event":
@@ -144,7 +144,7 @@ class Transaction:
             **({"ahead": ahead} if ahead else {}),
         }
 
-    def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:
+    def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> LedgerEntry | None:
         """Return the entry that answered this request. Raise `Conflict` if it was another one."""
         entry = self.level.requests.get(request)
         if entry is not None and (
@@ -189,7 +189,7 @@ def check_counted(
 _Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else the event says
 
 
-def due_events(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]:
+def due_events(level: Level, entry: LedgerEntry, *, own: bool) -> list[dict[str, Any]]:
     """Return the bodies of the events that an entry, which is folded, causes on a level.
 
     own   whether the entry is the level's own, not one of a level below
@@ -218,7 +218,7 @@ def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
     ]
 
 
-def _causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[_Cause]:
+def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[_Cause]:
     """Yield what a rule finds after an entry, new or not."""
     steps = level.head.clock_steps
     hour = [entry.at // HOUR, *([steps] if steps else [])]

@@ -23,7 +23,7 @@ from purse.base.json import compact_bytes
 from purse.campaign.api.results import Audit
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import AUDIT, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import TicketRecord
@@ -103,7 +103,7 @@ def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repl
 
 def _lines(
     storage: Storage, position: int, stored: LevelRows, after: int
-) -> Iterator[tuple[int, int, int, Entry, str]]:
+) -> Iterator[tuple[int, int, int, LedgerEntry, str]]:
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
     the level stood alone), place of the level, number, entry and digest.
     """
@@ -182,7 +182,7 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
         if (
             checkpoint is None
             or body is None
-            or storage.told(name, checkpoint.seq, 1)[0] != checkpoint.digest
+            or storage.reports(name, checkpoint.seq, 1)[0] != checkpoint.digest
         ):
             continue
         checkpoints[name] = checkpoint.seq, orjson.loads(body)

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class Operation:
+class QueuedOperation:
     """Something that a thread wants done, and its result."""
 
     decide: Callable[[Transaction], Any]  # calls a rule
@@ -61,16 +61,16 @@ class Committer:
     def renew(self) -> None:
         """Begin without a policy and without operations, in a child process too."""
         self.policy: Learner | None = None
-        self._queue: deque[Operation] = deque()
+        self._queue: deque[QueuedOperation] = deque()
         self._lock = threading.Lock()  # held for a moment, by `with`: no signal can come between
-        self._leader: Operation | None = None  # whose thread works for all
+        self._leader: QueuedOperation | None = None  # whose thread works for all
 
     def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
         """Decide in the next transaction; return the answer once it is durable, or raise its error.
 
-        wants   fields of an `Operation`
+        wants   fields of an `QueuedOperation`
         """
-        operation = Operation(decide, **wants)
+        operation = QueuedOperation(decide, **wants)
         try:
             self._queue.append(operation)
             while not operation.done:
@@ -94,7 +94,7 @@ class Committer:
             raise operation.error
         return cast(T, operation.answer)
 
-    def _lead(self, operation: Operation) -> None:
+    def _lead(self, operation: QueuedOperation) -> None:
         """Work until the operation is done, with all that wait; then the next thread leads."""
         try:
             while not operation.done:
@@ -115,13 +115,11 @@ class Committer:
             with suppress(IndexError):  # another thread may have taken it out
                 _wake(self._queue[0])
 
-    def commit(self, operations: list[Operation]) -> None:
+    def commit(self, operations: list[QueuedOperation]) -> None:
         """Do these in one transaction; one by one if that fails for another reason than
         the storage, so that no operation suffers from the mistake of another.
         """
         try:
-            if any(operation.asks for operation in operations):
-                self.policy = self.policy or recovered(self.terms, self.storage)
             # asks first: the policy has learnt what is in the journal, not the reports among these
             if len(operations) > 1:
                 operations.sort(key=lambda operation: not operation.asks)
@@ -146,7 +144,7 @@ class Committer:
         for operation in operations:
             operation.done = True
 
-    def _attempt(self, operations: list[Operation]) -> None:
+    def _attempt(self, operations: list[QueuedOperation]) -> None:
         try:
             policy = None
             if operations[0].asks:
@@ -165,7 +163,7 @@ class Committer:
             raise
 
     def _decide(
-        self, operations: list[Operation], policy: Learner | None, locked: LockedLevels
+        self, operations: list[QueuedOperation], policy: Learner | None, locked: LockedLevels
     ) -> Writes | None:
         """Decide on operations, with the level locked."""
         level = self.level(locked.levels)
@@ -178,7 +176,7 @@ class Committer:
                 raise JournalRewound(
                     f"the journal of {self.terms.name!r} was replaced by another one; try again"
                 )
-            policy.learn(parsed(locked.told), level.seq, level.head.digest)
+            policy.learn(parsed(locked.reports), level.seq, level.head.digest)
             level.head.drifted = policy.drifted
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
@@ -241,9 +239,7 @@ def level_chain(all_terms: Sequence[Any], stored: Sequence[StoredLevel]) -> Leve
 
 
 def _learn_added(policy: Learner, transaction: Transaction) -> None:
-    """Let the policy learn what came before the asks: that a period has begun, and rewards that
-    did not come in time.
-    """
+    """Let the policy learn what came before the asks: begun periods, and rewards that are late."""
     level = transaction.level
     learnt = [
         (entry.seq, entry.body)
@@ -298,7 +294,7 @@ def _locked_lock() -> threading.Lock:
     return lock
 
 
-def _wake(operation: Operation) -> None:
+def _wake(operation: QueuedOperation) -> None:
     """Let the thread go on that waits for an operation."""
     if operation.ready is not None:
         with suppress(RuntimeError):  # it was woken already

@@ -168,9 +168,7 @@ class Learner:
 
     @property
     def drifted(self) -> int:
-        """The round in which it found that an arm had changed, the first; 0: in none, or it does
-        not look for changes.
-        """
+        """The first round in which it found that an arm had changed; 0: in none."""
         return 0 if self._changes is None else int(self._changes[1])
 
     @property
@@ -212,7 +210,7 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
 def _catch_up(learner: Learner, storage: Storage) -> bool:
     """Learn all reports there are; return False if the journal is another one."""
     while True:
-        digest, rows = storage.told(learner.terms.name, learner.seq, _PAGE_SIZE)
+        digest, rows = storage.reports(learner.terms.name, learner.seq, _PAGE_SIZE)
         if digest != learner.digest:
             return False
         if not rows:

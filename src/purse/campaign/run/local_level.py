@@ -20,7 +20,7 @@ from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
@@ -145,7 +145,7 @@ class LocalLevel:
             after = tickets[-1].id
         return matching[:limit]
 
-    def _folded(self, entries: Iterable[Entry]) -> list[TicketRecord]:
+    def _folded(self, entries: Iterable[LedgerEntry]) -> list[TicketRecord]:
         """Return the tickets that entries, in the order of tickets, are about."""
         parts = groupby(entries, lambda entry: entry.ticket)
         tickets = [fold_ticket(part, self.terms.reward_within) for _, part in parts]
@@ -194,12 +194,12 @@ class LocalLevel:
         findings = (*outcome.findings, *self._outside(acknowledged, noted))
         return replace(outcome, findings=findings)
 
-    def entries(self, after: int, limit: int) -> Iterator[Entry]:
+    def entries(self, after: int, limit: int) -> Iterator[LedgerEntry]:
         """Return the entries of the journal that follow one."""
         self.refuse_another()
         return self.storage.entries(self.name, after, limit)
 
-    def journal(self) -> Iterator[Entry]:
+    def journal(self) -> Iterator[LedgerEntry]:
         """Yield all entries of the journal, in order."""
         after = 0
         while page := list(self.entries(after, _PAGE_SIZE)):
@@ -213,7 +213,7 @@ class LocalLevel:
             raise recreated_error(self.terms)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
-        """Yield where what others have kept differs: only that shows what never got here."""
+        """Yield the differences from what others have kept: only these show what never got here."""
         for number in acknowledged:
             ticket = fold_ticket(self.storage.about(self.name, number), None)
             if ticket is None or ticket.state != TOLD:
@@ -223,7 +223,7 @@ class LocalLevel:
                 )
         if noted is not None:
             entries, digest = noted
-            now, _ = self.storage.told(self.name, entries, 1)
+            now, _ = self.storage.reports(self.name, entries, 1)
             if now != digest:
                 yield (
                     f"the journal had the digest {digest} after {entries} entries, and has "

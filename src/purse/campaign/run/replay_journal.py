@@ -21,7 +21,7 @@ from purse.campaign.api.states import (
 )
 from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import OWN, Level
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
@@ -33,7 +33,7 @@ from purse.errors import InvalidInput, PurseError, shorten
 _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
-Load = Callable[[int], list[Entry]]  # finds the entries about a ticket
+Load = Callable[[int], list[LedgerEntry]]  # finds the entries about a ticket
 
 
 class _WouldAdd(Exception):
@@ -48,7 +48,7 @@ class _DryRun(Transaction):
 
     known_end: dict[str, Any] | None = None  # of a period, as other time-zone data told it
 
-    def add(self, kind: str, body: dict[str, Any], **more: Any) -> Entry:
+    def add(self, kind: str, body: dict[str, Any], **more: Any) -> LedgerEntry:
         """Say what the next entry would be."""
         level, text = more.get("level") or self.level, orjson.dumps(body).decode()
         raise _WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
@@ -86,7 +86,7 @@ class Replay:
             self.findings.append(text)
 
     def check_event(
-        self, entry: Entry | None, expected: list[tuple[Level, str]]
+        self, entry: LedgerEntry | None, expected: list[tuple[Level, str]]
     ) -> list[tuple[Level, str]]:
         """Compare an entry, None at the end, with the events due; return those left."""
         if entry is not None and expected[:1] == [(self.level, entry.text)]:
@@ -98,7 +98,7 @@ class Replay:
             self.find(f"entry {entry.seq}: nothing caused this event")
         return []
 
-    def fold(self, entry: Entry, turn: int | None) -> None:
+    def fold(self, entry: LedgerEntry, turn: int | None) -> None:
         """Compare an entry with what the rules decide, and take it in.
 
         Raise `InvalidInput` if it cannot follow those before it.
@@ -134,7 +134,7 @@ class Replay:
             if any(min(balance) < 0 or balance.left < 0 for balance in above.balances):
                 self.find(f"entry {entry.seq}: {above.title} is overspent")
 
-    def compare(self, entry: Entry) -> None:
+    def compare(self, entry: LedgerEntry) -> None:
         """Decide once more."""
         transaction = _DryRun(self.level, entry.at, self.policy)
         if "next" in entry.body:
@@ -161,7 +161,7 @@ class Replay:
         except PurseError as error:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
-    def decide(self, transaction: _DryRun, entry: Entry) -> None:
+    def decide(self, transaction: _DryRun, entry: LedgerEntry) -> None:
         """Call the rule that led to an entry."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
@@ -212,7 +212,7 @@ class Replay:
             case kind:
                 operators.set_status(transaction, kind, _STATUS[kind])
 
-    def ask(self, transaction: _DryRun, entry: Entry) -> None:
+    def ask(self, transaction: _DryRun, entry: LedgerEntry) -> None:
         """Choose a ticket again."""
         body, level = entry.body, transaction.campaign
         if level.above is None:
@@ -258,7 +258,7 @@ def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
     return above
 
 
-def _check_types(entry: Entry) -> None:
+def _check_types(entry: LedgerEntry) -> None:
     """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
     body = entry.body if entry.kind != "created" else {}
     whole = [entry.at, entry.ticket or 0, *(u for name in _AMOUNTS for u in body.get(name, ()))]

@@ -13,7 +13,7 @@ from purse.base import amounts
 from purse.campaign.api.journal import FORMAT
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import RESTORED
 from purse.campaign.rules.transaction import Added, Transaction
@@ -28,7 +28,9 @@ from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
 _PAGE_SIZE = 5_000  # entries written at a time
 
 
-def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above: list[Any]) -> Any:
+def restore(
+    entries: Iterator[LedgerEntry], storage: Storage, name: str | None, above: list[Any]
+) -> Any:
     """Make a campaign from its entries, all of it or nothing; return its terms.
 
     above   the terms of the levels that it joins, from the top down; its totals have to fit
@@ -38,7 +40,7 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
     (terms := _checked_terms(first)).check_version()
     terms = terms.copied(name, above[-1].name if above else None)
-    first = Entry.of(1, first.at, "created", terms.as_dict())
+    first = LedgerEntry.of(1, first.at, "created", terms.as_dict())
 
     def decide(stored: list[StoredLevel], load: Load) -> Iterator[Writes]:
         level = level_chain(above, stored)
@@ -55,7 +57,7 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     return terms
 
 
-def _checked_terms(entry: Entry) -> Terms:
+def _checked_terms(entry: LedgerEntry) -> Terms:
     """Return the terms in the first entry of a journal, which may be anything."""
     try:
         return Terms.from_dict(entry.body).checked()
@@ -67,7 +69,7 @@ def _checked_terms(entry: Entry) -> Terms:
         ) from None
 
 
-def _about(transaction: Transaction, ticket: int) -> list[Entry]:
+def _about(transaction: Transaction, ticket: int) -> list[LedgerEntry]:
     """Return the entries about a ticket that are not written yet."""
     return [
         added.entry
@@ -79,7 +81,7 @@ def _about(transaction: Transaction, ticket: int) -> list[Entry]:
 def _pages(
     replay: Replay,
     transaction: Transaction,
-    entries: Iterable[Entry],
+    entries: Iterable[LedgerEntry],
     own: list[StoredLevel],
     now: int,
 ) -> Iterator[Writes]:
@@ -118,7 +120,7 @@ def _refuse_findings(replay: Replay) -> None:
         raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
 
 
-def _check_contexts(policy: Learner, entry: Entry) -> None:
+def _check_contexts(policy: Learner, entry: LedgerEntry) -> None:
     """Refuse an ask without the context that its policy looked at."""
     if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
         raise InvalidInput(
@@ -159,7 +161,7 @@ _FIELDS = ("seq", "at", "kind", "request", "ticket", "body")  # of a line
 _LONGEST_HEAD = 4_096  # bytes of the first line
 
 
-def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
+def read_journal(file: str | Path | IO[str]) -> Iterator[LedgerEntry]:
     """Yield the entries of an export, from a path or an open text file.
 
     Raise `InvalidInput`, which names the line, if the file cannot be read or is no journal.
@@ -186,7 +188,7 @@ def is_journal(path: Path) -> bool:
     return {"purse", "format", "campaign"} <= set(head)
 
 
-def _read_lines(file: Iterable[str]) -> Iterator[Entry]:
+def _read_lines(file: Iterable[str]) -> Iterator[LedgerEntry]:
     """Yield the entries of a journal, line by line."""
     lines = enumerate(file, 1)
     line = next(lines, (1, ""))[1]
@@ -208,7 +210,7 @@ def _read_lines(file: Iterable[str]) -> Iterator[Entry]:
         raise InvalidInput("the journal has no entries")
 
 
-def _entry_of(number: int, line: str, seq: int) -> Entry:
+def _entry_of(number: int, line: str, seq: int) -> LedgerEntry:
     """Return the entry of a line, which has to have this number in its journal."""
     facts = _parsed(number, line)
     if set(facts) != set(_FIELDS):
@@ -219,7 +221,7 @@ def _entry_of(number: int, line: str, seq: int) -> Entry:
         raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
     if not isinstance(facts["kind"], str) or not isinstance(facts["body"], dict):
         raise InvalidInput(f"line {number}: unknown kind of entry {facts['kind']!r}")
-    return Entry.of(**facts)
+    return LedgerEntry.of(**facts)
 
 
 def _parsed(number: int, line: str) -> dict[str, Any]:

@@ -54,9 +54,7 @@ class ConnectionPool(Generic[C]):
         close(connection)
 
     def renew(self) -> None:
-        """Begin without connections, in a child process too: those there are belong to the
-        parent.
-        """
+        """Begin without connections, in a child process too: the old ones are the parent's."""
         self._lock = threading.RLock()  # taken by itself: a condition may leave it to a signal
         self._changed = threading.Condition(self._lock)
         self.idle: list[C] = []
@@ -120,9 +118,7 @@ class ConnectionPool(Generic[C]):
             close(connection)
 
     def let_go(self) -> None:
-        """Give back what this thread has: an exception that a signal raised may have kept it from
-        doing so itself.
-        """
+        """Give back this thread's leases, which an exception of a signal may have left behind."""
         for lease in list(self._leases):
             if lease.thread == get_ident():
                 self._give_back(lease, keep=False)

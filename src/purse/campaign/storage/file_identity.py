@@ -94,10 +94,10 @@ _IN_USE = (0x40000002, 510)  # of the file
 _SHARED_IN_USE = (128, 1)  # of FILE-shm
 
 _lock = threading.RLock()
-_guards: dict[str, _Guard] = {}
+_guards: dict[str, _FileGuard] = {}
 
 
-class _Guard:
+class _FileGuard:
     """The locks on a file and its shared memory, for all connections of this process."""
 
     def __init__(self, path: str) -> None:
@@ -131,7 +131,7 @@ def hold(path: str) -> None:
     """
     if sys.platform == "linux":
         with _lock:
-            guard = _guards.get(path) or _guards.setdefault(path, _Guard(path))
+            guard = _guards.get(path) or _guards.setdefault(path, _FileGuard(path))
             guard.users += 1
 
 

@@ -241,13 +241,11 @@ class _Postgres(Database):
                     raise cause from None  # of a signal, which must not be lost
                 if not (broken and isinstance(error, psycopg.OperationalError)):
                     raise
-                self.close()  # where one was lost, all are
+                self.close()  # if one was lost, all are
                 raise _ConnectionLost(f"{self._where}: {_one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
-        """Give up a transaction, so that the connection can be used again; close the connection if
-        that cannot be.
-        """
+        """Give up a transaction, so that its connection can be used again, or close that."""
         try:
             db.execute("ROLLBACK")
         except BaseException:

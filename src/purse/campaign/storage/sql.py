@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Balance, Head
 
 T = TypeVar("T")
@@ -177,7 +177,7 @@ class ReadRequest(NamedTuple):
 
     tickets: Sequence[int] = ()
     requests: Sequence[str] = ()
-    told_after: int | None = None  # the reports after this entry
+    reports_after: int | None = None  # the reports after this entry
     due: int | None = None  # tickets whose deadline is not after this time, ms
 
 
@@ -198,11 +198,11 @@ class LockedLevels(NamedTuple):
     """A level at the moment it is locked."""
 
     levels: list[StoredLevel]  # from the top down; the last one is it
-    answers: list[Entry]  # of the wanted requests
-    about: list[Entry]  # all entries of the wanted tickets, and of those of the requests
-    due: list[Entry]  # all entries of the tickets that are due
-    digest: str | None  # of the journal up to `told_after`; None: it has no such entry
-    told: Rows  # number, digest and body of each report, and begin of a period, after it
+    answers: list[LedgerEntry]  # of the wanted requests
+    about: list[LedgerEntry]  # all entries of the wanted tickets, and of those of the requests
+    due: list[LedgerEntry]  # all entries of the tickets that are due
+    digest: str | None  # of the journal up to `reports_after`; None: it has no such entry
+    reports: Rows  # number, digest and body of each report, and begin of a period, after it
 
 
 class Checkpoint(NamedTuple):

@@ -18,7 +18,7 @@ from purse.base.files import PRIVATE, sync_folder
 from purse.base.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.sql import Database, Rows, Statement
-from purse.campaign.storage.sqlite_file import FileTransaction, SqliteFile, TranslatedErrors
+from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 
 # versions of SQLite without the bug that corrupts a write-ahead log
@@ -88,13 +88,11 @@ class Sqlite(SqliteFile, _Dialect):
             sync_folder(path.parent)
 
     def _make(self) -> None:
-        """Make the file, for its owner alone, and the tables; or refuse those of another
-        version.
-        """
+        """Make the file, for its owner alone, and the tables; refuse those of another version."""
         if self._vfs is None:  # SQLite gives log and shared memory the rights of the file
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
-        with self._locked():
-            pass
+        self.begin()
+        self.commit()
 
     def _opened(self) -> apsw.Connection:
         """Return a connection that writes, to tables of this version."""
@@ -110,9 +108,9 @@ class Sqlite(SqliteFile, _Dialect):
         self._note_files(db)
         return db
 
-    def writing(self) -> _FileSession:
+    def writing(self) -> _FileTransaction:
         """Return a transaction beside which no other one writes."""
-        return _FileSession(self._locked())
+        return _FileTransaction(self)
 
     @contextmanager
     def reading(self) -> Iterator[_SqliteSession]:
@@ -122,19 +120,23 @@ class Sqlite(SqliteFile, _Dialect):
             yield _SqliteSession(db)
 
 
-class _FileSession:
-    """A transaction on a file whose tables are of this version."""
+class _FileTransaction:
+    """A transaction on a file whose tables are of this version, committed at the end. After an
+    error it is not this that undoes it: a signal may come before this is called, or a generator
+    would end it whenever it is collected.
+    """
 
-    def __init__(self, transaction: FileTransaction) -> None:
-        self._transaction = transaction
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
 
     def __enter__(self) -> _SqliteSession:
-        db = self._transaction.__enter__()
+        db = self._file.begin()
         _check_tables(db)
         return _SqliteSession(db)
 
-    def __exit__(self, *error: Any) -> None:
-        self._transaction.__exit__(*error)
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            self._file.commit()
 
 
 class _MemoryTransaction(_SqliteSession):
@@ -189,9 +191,7 @@ class Memory(_Dialect):
             raise
 
     def settle(self) -> None:
-        """Before a fork: wait for the transaction of another thread, of which a child would have a
-        half.
-        """
+        """Before a fork: wait for another thread's transaction, or a child would have a half."""
         self._turn.acquire()
 
     def go_on(self) -> None:

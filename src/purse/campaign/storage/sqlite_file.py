@@ -40,11 +40,11 @@ class SqliteFile(ABC):
         self._readers = ConnectionPool(
             self._new_reader, self._close_reader, _MOST_READERS, _LOCK_TIMEOUT_S
         )
-        self._begin()
+        self._reset()
         quiesce_before_fork(self)
         _open.add(self)
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._writer: apsw.Connection | None = None
         self._files: dict[apsw.Connection, FileIdentity] = {}  # of each open connection
         self._write_lock: Any = threading.RLock()
@@ -65,16 +65,13 @@ class SqliteFile(ABC):
 
     def renew(self) -> None:
         """Begin without connections in a child process."""
-        self._begin()
+        self._reset()
         self._readers.renew()
         self._lock.renew()
 
-    def _locked(self) -> FileTransaction:
-        """Return a transaction beside which no other one writes, for what `retried` does."""
-        return FileTransaction(self)
-
-    def _begin_transaction(self) -> apsw.Connection:
-        """Begin one in which all connections have the files open that the path names.
+    def begin(self) -> apsw.Connection:
+        """Begin a transaction beside which no other one writes, for what `retried` does. All
+        connections have the files open that the path names.
 
         If they have not, the turn ends before they are let go: that waits for other threads,
         which may wait for their turn.
@@ -91,7 +88,8 @@ class SqliteFile(ABC):
         db.execute("BEGIN IMMEDIATE")
         return db
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Commit, and say so only if the files are those that the path names."""
         db = self._writer
         assert db is not None
         db.execute("COMMIT")
@@ -254,9 +252,7 @@ class SqliteFile(ABC):
         """Return a connection that writes, to tables of this version."""
 
     def _version(self) -> int:
-        """Return the version of the tables; -1 if a half transaction has to be undone first, which
-        a reader cannot.
-        """
+        """Return the version of the tables; -1 if a writer has to undo a half transaction first."""
         try:
             with self._view() as db:
                 return cast(int, db.execute("PRAGMA user_version").get)
@@ -275,22 +271,6 @@ class SqliteFile(ABC):
     def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()
-
-
-class FileTransaction:
-    """A transaction, committed at the end. After an error it is not this that undoes it: a signal
-    may come before this is called, or a generator would end it whenever it is collected.
-    """
-
-    def __init__(self, file: SqliteFile) -> None:
-        self._file = file
-
-    def __enter__(self) -> apsw.Connection:
-        return self._file._begin_transaction()
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if error is None:
-            self._file._commit()
 
 
 _open: WeakSet[SqliteFile] = WeakSet()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import orjson
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
     Checkpoint,
@@ -35,7 +35,7 @@ from purse.campaign.storage.sql import (
 from purse.errors import CampaignExists, NotFound, PurseError
 
 T = TypeVar("T")
-_Load = Callable[[int], list[Entry]]  # the entries about a ticket
+_Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 
 
 class Storage:
@@ -87,7 +87,7 @@ class Storage:
                 )
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
-                def load(ticket: int) -> list[Entry]:
+                def load(ticket: int) -> list[LedgerEntry]:
                     return _read_entries(
                         session.read([self._among(self._about, name, [ticket])])[0]
                     )
@@ -110,7 +110,7 @@ class Storage:
 
         `decide` may be called again after a lost connection, and must find out what was done.
         """
-        since = wants.told_after
+        since = wants.reports_after
         reads: list[Statement] = []
         if wants.requests:
             reads.append(self._among(self._answers, name, wants.requests))
@@ -252,7 +252,7 @@ class Storage:
         stored = read_level(level[0], parts)
         return LevelRows(stored, tickets, balances, outside, next(iter(checkpoints), None))
 
-    def created(self, name: str, kind: str) -> Entry:
+    def created(self, name: str, kind: str) -> LedgerEntry:
         """Return the first entry of a level, which holds its terms."""
         level, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
         if not level or level[0][2] != kind:
@@ -269,13 +269,15 @@ class Storage:
         """Return the journal of each level, with a reader's checkpoint of this kind."""
         return [Journal(*row) for row in self._read([(sql.JOURNALS, (kind,))])[0]]
 
-    def entries(self, name: str, after: int, limit: int) -> Iterator[Entry]:
+    def entries(self, name: str, after: int, limit: int) -> Iterator[LedgerEntry]:
         """Return the entries that follow. Each is made when its turn comes: thousands at a time
         would keep the garbage collector busy.
         """
         return map(_read_entry, self._rows(name, sql.ENTRIES, after, limit))
 
-    def digested(self, name: str, after: int, limit: int) -> list[tuple[Entry, int | None, str]]:
+    def digested(
+        self, name: str, after: int, limit: int
+    ) -> list[tuple[LedgerEntry, int | None, str]]:
         """Return the entries that follow, each with its turn in the tree and its digest."""
         rows = self._rows(name, sql.DIGESTED, after, limit)
         return [
@@ -283,24 +285,26 @@ class Storage:
             for entry, row in zip(_read_entries(rows), rows, strict=True)
         ]
 
-    def events(self, name: str, after: int, limit: int) -> list[Entry]:
+    def events(self, name: str, after: int, limit: int) -> list[LedgerEntry]:
         """Return the events that follow an entry."""
         return _read_entries(self._rows(name, sql.EVENTS, name, after, limit))
 
-    def told(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
+    def reports(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
         """Return the digest up to an entry, and number, digest and body of the reports after it."""
         digest, rows = _up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
         return digest, [(seq, bytes(until).hex(), body) for seq, until, body in rows]
 
-    def about(self, name: str, ticket: int) -> list[Entry]:
+    def about(self, name: str, ticket: int) -> list[LedgerEntry]:
         """Return the entries about a ticket."""
         return _read_entries(self._rows(name, self._about[True], ticket, ticket))
 
-    def tickets(self, name: str, after: int, limit: int) -> list[Entry]:
+    def tickets(self, name: str, after: int, limit: int) -> list[LedgerEntry]:
         """Return at most `limit` of the entries about the tickets that follow ticket `after`."""
         return _read_entries(self._rows(name, sql.TICKETS, after, limit))
 
-    def open_tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Entry]:
+    def open_tickets(
+        self, name: str, states: Sequence[str], after: int, limit: int
+    ) -> list[LedgerEntry]:
         """Return the entries about the unfinished tickets in these states that follow one."""
 
         def look(session: Session) -> Rows:
@@ -354,20 +358,20 @@ class Storage:
         self.db.close()
 
 
-def _ticket_range(answer: Entry) -> range:
+def _ticket_range(answer: LedgerEntry) -> range:
     """Return the tickets that may have answered a request."""
     first = answer.ticket
     return range(0) if first is None else range(first, first + answer.body.get("n", 1))
 
 
-def _read_entries(rows: Rows) -> list[Entry]:
+def _read_entries(rows: Rows) -> list[LedgerEntry]:
     """Return entries from the columns of their rows."""
     return list(map(_read_entry, rows))
 
 
-def _read_entry(row: Sequence[Any]) -> Entry:
+def _read_entry(row: Sequence[Any]) -> LedgerEntry:
     """Return an entry from the columns of its row."""
-    return Entry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])
+    return LedgerEntry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])
 
 
 def _up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:

@@ -23,7 +23,7 @@ from purse.campaign.api.states import (
 )
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import HISTORY, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import SKIP, TicketRecord
 from purse.campaign.storage.storage import Storage
@@ -78,7 +78,9 @@ class History:
         return self.level.seq
 
     def fold(
-        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = lambda _: ()
+        self,
+        entries: Iterable[LedgerEntry],
+        load: Callable[[int], Iterable[LedgerEntry]] = lambda _: (),
     ) -> None:
         """Take in the next entries of the journal, all at once or a few at a time.
 
@@ -102,7 +104,7 @@ class History:
         if len(level.tickets) > _MOST_TICKETS:
             level.tickets.clear()  # `load` finds them again
 
-    def _count_mask(self, entry: Entry) -> None:
+    def _count_mask(self, entry: LedgerEntry) -> None:
         """Count the asks that some arms were not good enough for."""
         level = self.level
         if "mask" in entry.body:
@@ -110,7 +112,7 @@ class History:
             if not set(level.arms.there) <= set(allowed):
                 level.head.count(MASKED)
 
-    def _reported(self, entry: Entry, ticket: TicketRecord | None) -> None:
+    def _reported(self, entry: LedgerEntry, ticket: TicketRecord | None) -> None:
         self._incidents.see(entry)
         if ticket is None:
             return  # a conflict about one that is long finished
@@ -175,7 +177,7 @@ class History:
         return history
 
     def _move(self, at: int) -> None:
-        """Let time pass: keep how things stood where a slot of the series is over."""
+        """Let time pass: keep a sample if a slot of the series is over."""
         if self._at == 0:
             self._series = TimeSeries(self._point(at))
         elif self._series.slot(at) > self._slot:
@@ -302,7 +304,7 @@ class FollowedHistory:
         """Return the history at its last checkpoint, None if that cannot be trusted."""
         name, storage = self.terms.name, self.storage
         row = storage.checkpoint(name, HISTORY)
-        if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
+        if row is None or storage.reports(name, row.seq, 1)[0] != row.digest:
             return None
         body = unseal(row.body)
         return None if body is None else History.from_json(self.terms, body)
@@ -317,9 +319,9 @@ class FollowedHistory:
         if level.seq >= self._kept + _CHECKPOINT_EVERY:
             self._kept, body = level.seq, seal(self.history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
-                if digest := storage.told(name, level.seq, 1)[0]:
+                if digest := storage.reports(name, level.seq, 1)[0]:
                     storage.keep(name, HISTORY, level.seq, digest, body)
         return self.history
 
-    def _load(self, ticket: int) -> list[Entry]:
+    def _load(self, ticket: int) -> list[LedgerEntry]:
         return self.storage.about(self.terms.name, ticket)

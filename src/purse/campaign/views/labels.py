@@ -15,14 +15,14 @@ from typing import Any
 from purse.campaign.api.results import LabelStatus
 from purse.campaign.api.states import OPEN
 from purse.campaign.ledger.ask_inputs import Sums
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Move
 from purse.campaign.ledger.ticket import TicketRecord, moved_between, texts
 from purse.campaign.terms.calendar import local_day
 
 
 def labels_by_day(
-    entries: Iterable[Entry], time_zone: str, key: str | None, limit: int
+    entries: Iterable[LedgerEntry], time_zone: str, key: str | None, limit: int
 ) -> list[LabelStatus]:
     """Return the sums of each day's labels, the earliest day first.
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from purse.base import amounts
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Balance
 from purse.campaign.terms.terms import Terms
 
@@ -142,7 +142,7 @@ class Incidents:
         self.range = terms.reward_range
         self.kept = {kind: deque[list[Any]](maxlen=_KEPT) for kind in _KINDS}
 
-    def see(self, entry: Entry) -> None:
+    def see(self, entry: LedgerEntry) -> None:
         """Take in an entry of the journal."""
         if entry.kind == "conflict":
             self._keep("conflict", entry)
@@ -156,7 +156,7 @@ class Incidents:
                 if not low <= reward <= high:
                     self._keep("outside-range", entry)
 
-    def _keep(self, kind: str, entry: Entry) -> None:
+    def _keep(self, kind: str, entry: LedgerEntry) -> None:
         incidents = self.kept[kind]
         if not incidents or incidents[-1][1] != entry.ticket:
             incidents.append([entry.at / 1000, entry.ticket])

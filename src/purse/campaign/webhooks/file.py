@@ -133,7 +133,7 @@ def _variable(
 def _address(
     name: str, table: Mapping[str, Any], allow_private: bool, environment: Mapping[str, str]
 ) -> Target:
-    """Return where the messages of a receiver go."""
+    """Return the target of a receiver's messages."""
     label, address = f"{name}.address:", table.get("address")
     if "address_env" in table:
         label, address = _variable(name, "address_env", table, environment)

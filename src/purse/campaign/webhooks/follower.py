@@ -20,7 +20,7 @@ from typing import NamedTuple
 import orjson
 
 from purse.base.json import compact_bytes
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import RESTORED
 from purse.campaign.storage.sql import Journal
 from purse.campaign.storage.storage import Storage
@@ -38,7 +38,7 @@ _GIVE_UP = 3 * _DAY  # ms of attempts
 _SLACK = 60_000  # ms by which the clocks of two followers may differ, or a commit may take
 
 
-class _Progress(NamedTuple):
+class _ReaderPosition(NamedTuple):
     """The place up to which a receiver was told of one journal."""
 
     seq: int  # the entry up to which all events have arrived, or were given up
@@ -53,14 +53,14 @@ class _Progress(NamedTuple):
             return now
         return self.at + _wait(self.attempts - 1)
 
-    def failed(self, event: int, looked: int, now: int) -> _Progress:
+    def failed(self, event: int, looked: int, now: int) -> _ReaderPosition:
         """Return the progress after a failure: another attempt or, after three days, the end."""
         failing = self.failing
         if self.attempts:
             failing += min(max(now - self.at, 0), _DAY)
         if failing >= _GIVE_UP:
-            return _Progress(event, looked)
-        return _Progress(self.seq, looked, self.attempts + 1, now, failing)
+            return _ReaderPosition(event, looked)
+        return _ReaderPosition(self.seq, looked, self.attempts + 1, now, failing)
 
 
 def _wait(failures: int) -> int:
@@ -96,7 +96,9 @@ class Follower:
         self.waiting: dict[str, _Waiting] = {}
         self.stopped = threading.Event()
         self._looked = 0  # ms: before the last look at the journals; 0: none yet
-        self._tried: dict[str, tuple[Entry, _Progress]] = {}  # an outcome that is not stored yet
+        self._tried: dict[
+            str, tuple[LedgerEntry, _ReaderPosition]
+        ] = {}  # an outcome that is not stored yet
         self._troubles: list[str] = []  # of the last look
 
     def run(self) -> None:
@@ -171,7 +173,7 @@ class Follower:
                     begun, first = self._beginning(journal)
                     if self._looked or begun >= last - _SLACK:
                         seq = first
-                places.append((journal.name, *_stored(_Progress(seq, now))))
+                places.append((journal.name, *_stored(_ReaderPosition(seq, now))))
         self.storage.begin_checkpoints(self.kind, places)
 
     def _beginning(self, journal: Journal) -> tuple[int, int]:
@@ -193,7 +195,7 @@ class Follower:
         row = self.storage.checkpoint(name, self.kind)
         if row is None:  # the level is another one; the next look begins there
             return False
-        before = _Progress(row.seq, *orjson.loads(bytes(row.body)))
+        before = _ReaderPosition(row.seq, *orjson.loads(bytes(row.body)))
         event = next(iter(self.storage.events(name, before.seq, 1)), None)
         if event is None:
             self.waiting.pop(name, None)
@@ -214,17 +216,19 @@ class Follower:
         self.waiting[name] = _Waiting(event.at, after.next_attempt(after.at))
         return False
 
-    def _try(self, kind: str, name: str, event: Entry, before: _Progress) -> _Progress:
+    def _try(
+        self, kind: str, name: str, event: LedgerEntry, before: _ReaderPosition
+    ) -> _ReaderPosition:
         """Send an event once; return and remember the outcome."""
         error = self._send(kind, name, event, self.storage.now())
-        after = _Progress(event.seq, self._looked)
+        after = _ReaderPosition(event.seq, self._looked)
         if error is not None:
             after = before.failed(event.seq, self._looked, self.storage.now())
         self._tried[name] = event, after
         self._count(name, event, error, is_over=after.seq == event.seq)
         return after
 
-    def _send(self, kind: str, name: str, event: Entry, now: int) -> str | None:
+    def _send(self, kind: str, name: str, event: LedgerEntry, now: int) -> str | None:
         """Send an event; return what went wrong."""
         receiver = self.receiver
         try:
@@ -240,7 +244,7 @@ class Follower:
             return _described(error)
         return None
 
-    def _count(self, name: str, event: Entry, error: str | None, *, is_over: bool) -> None:
+    def _count(self, name: str, event: LedgerEntry, error: str | None, *, is_over: bool) -> None:
         """Count an attempt, and log a failure."""
         if error is None:
             self.counts["delivered"] += 1
@@ -253,14 +257,14 @@ class Follower:
         _LOGGER.log(level, words, event.body["key"], name, self.receiver.name, error)
 
 
-def _progress_of(journal: Journal) -> _Progress:
+def _progress_of(journal: Journal) -> _ReaderPosition:
     """Return how far a receiver was told of a journal that it follows."""
     assert journal.read is not None
     assert journal.body is not None
-    return _Progress(journal.read, *orjson.loads(bytes(journal.body)))
+    return _ReaderPosition(journal.read, *orjson.loads(bytes(journal.body)))
 
 
-def _stored(progress: _Progress) -> tuple[int, bytes]:
+def _stored(progress: _ReaderPosition) -> tuple[int, bytes]:
     """Return entry and body of a checkpoint."""
     seq, *facts = progress
     return seq, compact_bytes(facts)

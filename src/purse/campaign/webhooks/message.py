@@ -20,7 +20,7 @@ from purse._version import __version__
 from purse.base import amounts
 from purse.base.json import compact_bytes
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Balance, text
 
 STANDARD, SLACK = FORMATS = ("standard", "slack")
@@ -43,7 +43,7 @@ def read_secret(text: str) -> bytes:
 
 
 def standard(
-    secret: bytes, terms: Mapping[str, Any], event: Entry, timestamp: int
+    secret: bytes, terms: Mapping[str, Any], event: LedgerEntry, timestamp: int
 ) -> tuple[dict[str, str], bytes]:
     """Return headers and body of a signed message.
 
@@ -63,7 +63,7 @@ def standard(
     }, body
 
 
-def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes]:
+def slack(terms: Mapping[str, Any], event: LedgerEntry) -> tuple[dict[str, str], bytes]:
     """Return headers and body of a message for Slack."""
     facts = _facts_of(terms, event)
     about = facts.get("resource", facts.get("arm"))
@@ -88,7 +88,7 @@ def _in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> s
     return f"{left} {name} left in period {period}, whose allowance is {text(allowance)}"
 
 
-def _facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
+def _facts_of(terms: Mapping[str, Any], event: LedgerEntry) -> dict[str, Any]:
     """Return the facts of an event for a message; amounts are decimal text."""
     body = event.body
     return {

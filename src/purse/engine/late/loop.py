@@ -64,7 +64,6 @@ draw: Any = None
 view: Any = None
 tell_due: Any = None
 ask_next: Any = None
-RESOURCES = 1
 PENDING = False  # whether the policy wants the open tickets per arm
 SEEN = False  # whether the policy wants the masks of earlier rounds
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
@@ -76,20 +75,23 @@ _TURN, _ASKED, _OUT, _UNPAID, _WAITING = range(5)
 class _LateRoom(NamedTuple):
     """The room that a path with late reports works in."""
 
-    space: Workspace
+    space: Workspace  # of the steps: what is held is not left
+    paid: Workspace  # of the path: the same arrays, but what is held counts as left
     tickets: Tickets
     geometric: bool
     mean: float  # of the extra turns
     held: Ints  # (d,) units, of the ticket in the workspace
-    least: Ints  # (K, d) units that a pull costs
+    cost_min: Ints  # (K, d) units: the least that a pull costs
     counts: Ints  # (5,)
     horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
 
 def new_room(job: Job) -> _LateRoom:
     """Allocate the room for one thread."""
+    space = new_workspace(job.problem, counted=job.counts_masks)
     return _LateRoom(
-        new_workspace(job.problem, counted=job.counts_masks),
+        space,
+        space._replace(left_units=np.zeros(job.problem.n_resources, np.int64)),
         new_tickets(job),
         job.delay.geometric,
         job.delay.mean,
@@ -111,7 +113,6 @@ def bind_policy(job: Job) -> Any:
         play,
         ask_next=attach(_ask_round, ask=asks, SEEN=wants_masks(policy), **{**world, **common}),
         tell_due=attach(_tell_reports, tell=tells, **{**world, **common}),
-        RESOURCES=job.problem.n_resources,
     )
 
 
@@ -146,35 +147,35 @@ def _tell_reports(live: LiveGame, path: Path, room: _LateRoom) -> int:
     Return `GOING`, or `FAULT` if the world drew what is out of bounds.
     """
     space, tickets = room.space, room.tickets
-    n_places = tickets.after.shape[0]
-    again, free = n_places, n_places + 1
+    n_slots = tickets.after.shape[0]
+    again, free = n_slots, n_slots + 1
     while True:
-        place = pop(tickets, room.counts[_TURN] % n_places)
-        if place < 0:
+        slot = pop(tickets, room.counts[_TURN] % n_slots)
+        if slot < 0:
             return GOING
         room.counts[_WAITING] = 0
         room.counts[_OUT] -= 1
-        t = tickets.rounds[place]
-        load_ticket(tickets, place, room.held, space)
+        t = tickets.rounds[slot]
+        load_ticket(tickets, slot, room.held, space)
         if CONTEXTS:
-            load_context(tickets, place, space.context)
+            load_context(tickets, slot, space.context)
         pull(draw, path.key, path.tables, t, space)
         outcome = tell(live, t)
         if PENDING:
-            count_pending(tickets, place, -1, space.pending)
+            count_pending(tickets, slot, -1, space.pending)
         if outcome <= WRONG:
             return FAULT
         if outcome == DONE:
             pay_pull(path)
             end_round(path)
         elif path.rule == RETRY and find_another(
-            path.game, path.number, tickets, place, outcome, space
+            path.game, path.number, tickets, slot, outcome, space
         ):
-            push(tickets, again, place)
+            push(tickets, again, slot)
             continue
         else:
             room.counts[_UNPAID] = 1
-        push(tickets, free, place)
+        push(tickets, free, slot)
 
 
 def _ask_round(live: LiveGame, path: Path, room: _LateRoom) -> int:
@@ -183,10 +184,10 @@ def _ask_round(live: LiveGame, path: Path, room: _LateRoom) -> int:
     Return `GOING`; `OVER` if the ask is refused with nothing out; `FAULT` if no arm was chosen.
     """
     game, space, tickets = path.game, room.space, room.tickets
-    n_places = tickets.after.shape[0]
-    again, free = n_places, n_places + 1
-    place = pop(tickets, again)
-    if place < 0:
+    n_slots = tickets.after.shape[0]
+    again, free = n_slots, n_slots + 1
+    slot = pop(tickets, again)
+    if slot < 0:
         t = room.counts[_ASKED] + 1
         masked = game.up.shape[0] > 0
         if masked:
@@ -210,16 +211,14 @@ def _ask_round(live: LiveGame, path: Path, room: _LateRoom) -> int:
         if refused:
             end_round(path)
             return GOING
-        place = pop(tickets, free)
-        keep_ticket(tickets, place, t, room.held, space)
+        slot = pop(tickets, free)
+        keep_ticket(tickets, slot, t, room.held, space)
         if CONTEXTS:
-            keep_context(tickets, place, space.context)
+            keep_context(tickets, slot, space.context)
     if PENDING:
-        count_pending(tickets, place, 1, space.pending)
-    extra = _extra_turns(
-        room, game.seed, path.number, tickets.rounds[place], tickets.attempts[place]
-    )
-    push(tickets, (room.counts[_TURN] + 1 + extra) % n_places, place)
+        count_pending(tickets, slot, 1, space.pending)
+    extra = _extra_turns(room, game.seed, path.number, tickets.rounds[slot], tickets.attempts[slot])
+    push(tickets, (room.counts[_TURN] + 1 + extra) % n_slots, slot)
     room.counts[_OUT] += 1
     return GOING
 
@@ -242,36 +241,12 @@ def play(
     Return `GOING`, `OVER` or `FAULT`.
     """
     space, tickets, counts = room.space, room.tickets, room.counts
-    held, least, horizon = room.held, room.least, room.horizon
-    live = LiveGame(params, state, scratch, game, space, held, least, number, horizon)
+    live = LiveGame(
+        params, state, scratch, game, space, room.held, room.cost_min, number, room.horizon
+    )
+    key, sums, path_counts = stream(game.seed, number, WORLD), vector(2, 0.0), vector(3, 0)
     path = Path(
-        number,
-        row,
-        stream(game.seed, number, WORLD),
-        tables,
-        game.rule,
-        True,
-        game,
-        plan,
-        out,
-        Workspace(
-            space.arms,
-            space.probs,
-            space.rewards,
-            space.units,
-            space.costs,
-            vector(RESOURCES, 0),  # the budget less what was paid: what is held counts as left
-            space.left,
-            space.excluded,
-            space.allowed,
-            space.owed,
-            space.masks,
-            space.seen,
-            space.pending,
-            space.context,
-        ),
-        vector(2, 0.0),
-        vector(3, 0),
+        number, row, key, tables, game.rule, True, game, plan, out, room.paid, sums, path_counts
     )
     begin_path(path)
     if path.counts[ROUNDS] == 0:

@@ -156,10 +156,10 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         retry and each fallback.
         """
         request = {} if request_kwargs is None else request_kwargs
-        where = next((name for name in METADATA[::-1] if name in request), METADATA[0])
-        metadata = request.get(where) or {}
+        field = next((name for name in METADATA[::-1] if name in request), METADATA[0])
+        metadata = request.get(field) or {}
         # a copy for each attempt: LiteLLM hands one and the same to all attempts of a request
-        request[where] = own = {
+        request[field] = own = {
             name: metadata[name] for name in metadata if name not in (KEY, TICKET)
         }
         campaign = self.campaigns.get(model)

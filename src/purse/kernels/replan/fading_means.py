@@ -99,7 +99,7 @@ def new_change_test(n_arms: int, n_signals: int) -> ChangeTest:
 
 @kernel
 def find_change(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> int:
-    """Count a report whose signals are in `sums`; return the place of the block that differs.
+    """Count a report whose signals are in `sums`; return the number k of the block that differs.
 
     tops   (S,) the largest value of each signal
 
@@ -116,28 +116,28 @@ def _compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) 
     """Close the blocks that end with this report, and compare each with all that came before."""
     n = test.reports[arm]
     size = _FIRST_BLOCK
-    for place in range(_SIZES):
+    for k in range(_SIZES):
         if n % size != 0:
             break
         older = n - size
         for s in range(test.sums.shape[1]):
             if older >= size and tops[s] > 0:
                 mean = test.sums[arm, s] / n / tops[s]
-                old = test.before[arm, place, s] / older / tops[s]
-                new = _block_mean(test, arm, place, s) / tops[s]
+                old = test.before[arm, k, s] / older / tops[s]
+                new = _block_mean(test, arm, k, s) / tops[s]
                 ratio = older * _divergence(old, mean) + size * _divergence(new, mean)
                 if ratio > threshold + log(float(n)):
-                    return place
+                    return k
         for s in range(test.sums.shape[1]):
-            test.before[arm, place, s] = test.sums[arm, s]
+            test.before[arm, k, s] = test.sums[arm, s]
         size *= 2
     return -1
 
 
 @cold
-def _block_mean(test: ChangeTest, arm: int, place: int, s: int) -> float:
+def _block_mean(test: ChangeTest, arm: int, k: int, s: int) -> float:
     """Return the mean of a signal in the block that `find_change` returned."""
-    return (test.sums[arm, s] - test.before[arm, place, s]) / (_FIRST_BLOCK << place)
+    return (test.sums[arm, s] - test.before[arm, k, s]) / (_FIRST_BLOCK << k)
 
 
 @cold
@@ -158,20 +158,20 @@ def restart(test: ChangeTest) -> None:
         test.reports[arm] = 0
         for s in range(test.sums.shape[1]):
             test.sums[arm, s] = 0.0
-            for place in range(_SIZES):
-                test.before[arm, place, s] = 0.0
+            for k in range(_SIZES):
+                test.before[arm, k, s] = 0.0
 
 
 @cold
-def keep_block(arms: FadingMeans, test: ChangeTest, changed: int, place: int) -> None:
+def keep_block(arms: FadingMeans, test: ChangeTest, changed: int, k: int) -> None:
     """Keep the block that differs, which `find_change` returned, and little of other arms.
 
     The test starts again.
     """
     for i in range(arms.weights.shape[0]):
-        weight = float(_FIRST_BLOCK << place) if i == changed else min(_REMEMBERED, arms.weights[i])
+        weight = float(_FIRST_BLOCK << k) if i == changed else min(_REMEMBERED, arms.weights[i])
         if arms.weights[i] > 0:
             weigh(arms, i, weight / arms.weights[i])
     for s in range(arms.means.shape[1]):
-        arms.means[changed, s] = _block_mean(test, changed, place, s)
+        arms.means[changed, s] = _block_mean(test, changed, k, s)
     restart(test)

@@ -98,11 +98,11 @@ def _places_of(
 ) -> float:
     """e: the pulls of the safe arm that a pull of `arm` took the place of at most."""
     reports = paid[arm, REPORTS]
-    most = 1.0 if timed else 0.0
+    places = 1.0 if timed else 0.0
     for j in range(paid.shape[1] - COSTS):
         cost = paid[arm, COSTS + j] / reports if reports > 0 else uses[arm, j]
-        most = max(most, cost / max(CHEAPEST, arms.means[safe, 1 + j]))
-    return most
+        places = max(places, cost / max(CHEAPEST, arms.means[safe, 1 + j]))
+    return places
 
 
 @cold
@@ -123,8 +123,8 @@ def count_lost(
     pending   (K,) open tickets
     """
     timed = stakes.rounds_left < math.inf
-    taken = _pulls_of(arms, safe, stakes.budget, stakes.rounds)
-    taken -= _pulls_of(arms, safe, stakes.left, stakes.rounds_left)
+    missed = _pulls_of(arms, safe, stakes.budget, stakes.rounds)
+    missed -= _pulls_of(arms, safe, stakes.left, stakes.rounds_left)
     pulls = more = 0.0
     for k in range(lost.shape[0]):
         n = paid[k, REPORTS] + pending[k]
@@ -133,11 +133,11 @@ def count_lost(
             pulls += n
             more += n * (lost[k] - 1)
         else:
-            taken -= n * lost[k]
+            missed -= n * lost[k]
     base = part = 1.0
     if (timed or stakes.left.shape[0] > 1) and pulls > 0:
-        base = min(1.0, max(0.0, taken / pulls))
-        part = min(1.0, max(0.0, (taken - pulls) / more))
+        base = min(1.0, max(0.0, missed / pulls))
+        part = min(1.0, max(0.0, (missed - pulls) / more))
     total = 0.0
     for k in range(lost.shape[0]):
         dearer = lost[k] > DEARER
@@ -152,16 +152,16 @@ def count_lost(
 
 @kernel
 def may_lose(arms: FadingMeans, stakes: LossStakes, safe: int, rho: float) -> float:
-    """Return what may be lost in all: a part of what the safe arm alone brings."""
+    """Return the losses that are allowed in all: a part of the rewards of the safe arm alone."""
     return stakes.guard * rho * _pulls_of(arms, safe, stakes.budget, stakes.rounds)
 
 
 @kernel
-def is_no_dearer(most: Floats, safe: int, arm: int) -> bool:
-    """Return whether an arm is declared no dearer than the safe one; `most` is (K, d)."""
+def is_no_dearer(cost_max: Floats, safe: int, arm: int) -> bool:
+    """Return whether an arm is declared no dearer than the safe one; `cost_max` is (K, d)."""
     no_dearer = True
-    for j in range(most.shape[1]):
-        no_dearer &= most[arm, j] <= most[safe, j]
+    for j in range(cost_max.shape[1]):
+        no_dearer &= cost_max[arm, j] <= cost_max[safe, j]
     return no_dearer
 
 
@@ -172,7 +172,7 @@ def is_too_risky(
     paid: Floats,
     uses: Floats,
     pending: Ints,
-    most: Floats,
+    cost_max: Floats,
     lost: Floats,
     safe: int,
     arm: int,
@@ -180,7 +180,7 @@ def is_too_risky(
     """Return whether the safe arm must be played in the place of this one."""
     tried = arms.weights[arm] > 0
     places = displaced(arms, stakes, uses, safe, arm)
-    if places <= DEARER or (not tried and is_no_dearer(most, safe, arm)):
+    if places <= DEARER or (not tried and is_no_dearer(cost_max, safe, arm)):
         return False
     rho = sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
     losses = count_lost(arms, stakes, paid, uses, pending, safe, rho, lost)

@@ -58,15 +58,15 @@ def _rank_arms(lp: SmallLp, price: float) -> None:
         lp.worths[i] = lp.gains[i] - price * lp.scales[i]
     for k in range(1, lp.order.shape[0]):
         arm = lp.order[k]
-        place = k
-        while place > 0:
-            other = lp.order[place - 1]
+        rank = k
+        while rank > 0:
+            other = lp.order[rank - 1]
             behind = lp.worths[other] < lp.worths[arm]
             if not behind and (lp.worths[other] > lp.worths[arm] or other < arm):
                 break
-            lp.order[place] = other
-            place -= 1
-        lp.order[place] = arm
+            lp.order[rank] = other
+            rank -= 1
+        lp.order[rank] = arm
 
 
 @kernel
@@ -83,7 +83,7 @@ def _best_of(lp: SmallLp, mask: Bools, masked: bool, skip: bool) -> int:
 
 @kernel
 def _add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float, float]:
-    """Return what `count` rounds bring with an arm and take; add `part` of them to `pulls`."""
+    """Return the gain and the spending of `count` rounds; add `part` of their pulls to `pulls`."""
     if arm < 0:
         return 0.0, 0.0
     lp.pulls[arm] += part * count
@@ -94,22 +94,23 @@ def _add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float
 def _respond(
     lp: SmallLp, now: Now, price: float, skip: bool, part: float
 ) -> tuple[float, float, int]:
-    """Return what as many rounds as there were so far, with the same masks, bring at a price and
-    take, and the arm of this round; add `part` of their pulls to `pulls`.
+    """Price the rounds so far again; return their gain and spending, and the arm of this round.
+
+    Add `part` of their pulls to `pulls`.
     """
     _rank_arms(lp, price)
     mine = _best_of(lp, now.allowed, now.masked, skip)
     gain, spent = _add_rounds(lp, mine, 1.0, part)
-    rest = float(now.t - 1)
+    remaining = float(now.t - 1)
     for c in range(now.seen.shape[0]):
         if now.seen[c] > 0:
             count = float(now.seen[c])
             more, cost = _add_rounds(lp, _best_of(lp, now.masks[c], True, skip), count, part)
             gain += more
             spent += cost
-            rest -= count
-    if rest > 0:
-        more, cost = _add_rounds(lp, _best_of(lp, now.allowed, False, skip), rest, part)
+            remaining -= count
+    if remaining > 0:
+        more, cost = _add_rounds(lp, _best_of(lp, now.allowed, False, skip), remaining, part)
         gain += more
         spent += cost
     return gain, spent, mine
@@ -144,21 +145,25 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
         high *= _FORCED
     pace = budget * now.t / now.rounds_left
     low, part = 0.0, 1.0
-    most, over, _ = _respond(lp, now, low, skip, 0.0)
-    if over > pace:
-        least, under, _ = _respond(lp, now, high, skip, 0.0)
+    gain_below, spent_below, _ = _respond(lp, now, low, skip, 0.0)
+    if spent_below > pace:
+        gain_above, spent_above, _ = _respond(lp, now, high, skip, 0.0)
         for _ in range(_STEPS):
-            if over <= under:
+            if spent_below <= spent_above:
                 break
-            price = (most - least) / (over - under)
+            price = (gain_below - gain_above) / (spent_below - spent_above)
             gain, spent, _ = _respond(lp, now, price, skip, 0.0)
-            if gain - price * spent <= most - price * over + _FREE * most:
+            if gain - price * spent <= gain_below - price * spent_below + _FREE * gain_below:
                 break
             if spent > pace:
-                low, most, over = price, gain, spent
+                low, gain_below, spent_below = price, gain, spent
             else:
-                high, least, under = price, gain, spent
-        part = min(1.0, max(0.0, (pace - under) / (over - under))) if over > under else 0.0
+                high, gain_above, spent_above = price, gain, spent
+        part = (
+            min(1.0, max(0.0, (pace - spent_above) / (spent_below - spent_above)))
+            if spent_below > spent_above
+            else 0.0
+        )
     _, _, below = _respond(lp, now, low, skip, part)
     above = -1
     if part < 1:

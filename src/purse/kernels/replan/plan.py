@@ -64,24 +64,24 @@ def usual_share(first: Floats) -> float:
 
 
 @cold
-def learn_share(first: Floats, costs: Floats, most: Floats) -> None:
+def learn_share(first: Floats, costs: Floats, cost_max: Floats) -> None:
     """Learn from the first report on an arm what part of its declared largest cost a pull takes.
 
-    first   (2,) the sum of ln(cost / most) over such costs, and their number
+    first   (2,) the sum of ln(cost / cost_max) over such costs, and their number
     costs   (d,) what the pull cost; a cost of 0 is left out
-    most    (d,) the declared largest costs of the arm
+    cost_max   (d,) the declared largest costs of the arm
     """
     for j in range(costs.shape[0]):
         if costs[j] > 0:
-            first[0] += log(costs[j] / most[j])
+            first[0] += log(costs[j] / cost_max[j])
             first[1] += 1
 
 
 @kernel
-def untried_cost(least: float, guess: float, level: float) -> float:
+def untried_cost(cost_min: float, guess: float, level: float) -> float:
     """Return a lower bound on the cost of an arm without a report, from a guess."""
-    low = min(guess, math.sqrt(max(least, _CHEAPER * guess) * guess))
-    return max(least, low / (1 + math.sqrt(level) + level))
+    low = min(guess, math.sqrt(max(cost_min, _CHEAPER * guess) * guess))
+    return max(cost_min, low / (1 + math.sqrt(level) + level))
 
 
 @kernel
@@ -92,13 +92,13 @@ def find_safe(arms: FadingMeans, parts: Floats, open: Ints) -> int:
     parts   (d,) 1 / budget
     """
     safe = -1
-    least = math.inf
+    smallest = math.inf
     for i in range(arms.weights.shape[0]):
         part = 0.0
         for j in range(parts.shape[0]):
             part = max(part, arms.means[i, 1 + j] * parts[j])
-        if arms.weights[i] > 0 and open[i] and part < least:
-            least = part
+        if arms.weights[i] > 0 and open[i] and part < smallest:
+            smallest = part
             safe = i
     return safe
 

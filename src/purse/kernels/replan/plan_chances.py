@@ -31,8 +31,8 @@ def _bound_width(level: float, spread: float, top: float, pulls: float) -> float
 def set_bounds(
     lp: SmallLp,
     arms: FadingMeans,
-    least: Floats,
-    most: Floats,
+    cost_min: Floats,
+    cost_max: Floats,
     pending: Ints,
     scale: float,
     share: float,
@@ -44,13 +44,13 @@ def set_bounds(
     see `usual_share`. A loop for each step, because an arm's steps wait for each other and those of
     several arms do not; in between `gains` has N and `scales` has L.
     """
-    n_arms, d = most.shape
+    n_arms, d = cost_max.shape
     timed = lp.uses.shape[1] > d
     for i in range(n_arms):
         part = lp.parts[d] if timed else 0.0
         for j in range(d):
-            cost = arms.means[i, 1 + j] if arms.weights[i] > 0 else share * most[i, j]
-            part = max(part, max(cost, least[i, j]) * lp.parts[j])
+            cost = arms.means[i, 1 + j] if arms.weights[i] > 0 else share * cost_max[i, j]
+            part = max(part, max(cost, cost_min[i, j]) * lp.parts[j])
         lp.gains[i] = min(1 / part, max(0.0, lp.caps[i])) * (1 / n_arms)
     for i in range(n_arms):
         pulls = lp.chances[i] * arms.weights[i] + pending[i]
@@ -64,28 +64,28 @@ def set_bounds(
             for j in range(d):
                 spread = factor * arms.spreads[i, 1 + j]
                 width = _bound_width(level, spread, arms.tops[i, 1 + j], pulls)
-                lp.uses[i, j] = max(least[i, j], lower_cost(arms.means[i, 1 + j], width))
+                lp.uses[i, j] = max(cost_min[i, j], lower_cost(arms.means[i, 1 + j], width))
         else:
             lp.gains[i] = untried_reward(lp.gains[i] / (1 + pending[i]))
             for j in range(d):
-                lp.uses[i, j] = untried_cost(least[i, j], share * most[i, j], level)
+                lp.uses[i, j] = untried_cost(cost_min[i, j], share * cost_max[i, j], level)
         if timed:
             lp.uses[i, d] = 1.0
 
 
 @kernel
-def open_arms(lp: SmallLp, most: Floats, now: Now, masks: bool) -> None:
+def open_arms(lp: SmallLp, cost_max: Floats, now: Now, masks: bool) -> None:
     """Open the allowed arms below their caps, and of these only those that fit, if any does.
 
-    most    (K, d) the declared largest costs
-    masks   whether the plan is for rounds with all kinds of masks: then all arms are allowed
+    cost_max   (K, d) the declared largest costs
+    masks      whether the plan is for rounds with all kinds of masks: then all arms are allowed
     """
-    n_arms, d = most.shape
+    n_arms, d = cost_max.shape
     some = False
     for i in range(n_arms):
         fits = (masks or is_allowed(now, i)) and lp.caps[i] > 0
         for j in range(d):
-            fits &= most[i, j] <= now.left[j] * (1 + TINY)
+            fits &= cost_max[i, j] <= now.left[j] * (1 + TINY)
         lp.open[i] = fits
         some |= fits
     if not some:

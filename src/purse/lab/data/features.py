@@ -14,11 +14,12 @@ from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid, listed
 from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
 from purse.kernels.fourier import as_seen
-from purse.lab.data.columns import FEW
 from purse.lab.data.question import Question, Wanted
-from purse.lab.data.source import MISSING, Source, blanked
+from purse.lab.data.source import Source
+from purse.lab.data.text_file import MISSING, blanked, read_cells
 from purse.types import Bools, Floats
 
+_FEW = 20  # texts of a column that may be a feature
 _ENOUGH = 10  # rounds for each arm and number of a context
 _OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
 
@@ -32,8 +33,8 @@ class Contexts:
     own: frozenset[str] = frozenset()  # features with the range or the classes of the data
 
     @property
-    def seen(self) -> Floats:
-        """(T, A, F) What policies see of them."""
+    def inputs(self) -> Floats:
+        """(T, A, F) The numbers that policies see."""
         return as_seen(self.features, self.values)
 
     @property
@@ -67,32 +68,32 @@ def _describe(feature: Feature, own: bool) -> str:
 
 def read_contexts(
     source: Source,
-    asked: Question,
+    question: Question,
     arms: Sequence[str],
-    taken: Iterable[str | None],
+    used: Iterable[str | None],
     *,
     spread: bool = True,
 ) -> Contexts | None:
     """Return the contexts that a question asks for, a row for each row of the source, if any.
 
-    taken     columns that are something else, which a pattern leaves out
+    used      columns that are something else, which a pattern leaves out
     spread    with `per_arm`: a feature has a column for each arm, such as length_small
 
     Raise `InvalidInput` when a column is missing, tells nothing, or has a cell that is not allowed.
     """
-    if asked.features is None:
-        Features.of(None, n_arms=1, per_arm=asked.per_arm, map=asked.map)  # which needs some
-        _offer(source, [name for name in source.frame.columns if name not in set(taken)], arms)
+    if question.features is None:
+        Features.of(None, n_arms=1, per_arm=question.per_arm, map=question.map)  # which needs some
+        _offer(source, [name for name in source.frame.columns if name not in set(used)], arms)
         return None
     declared, own, cells = {}, set(), []
-    for name, (form, group) in _wanted_columns(source, asked, arms, taken, spread=spread).items():
+    for name, (form, group) in _wanted_columns(source, question, arms, used, spread=spread).items():
         options = {} if form is None else form
         if isinstance(options, Mapping) and not set(options) - {OPTIONAL}:
             own.add(name)
             form = _form_of(source, group, options.get(OPTIONAL) is True)
         declared[name] = form
         cells.append(group)
-    features = Features.of(declared, n_arms=len(arms), per_arm=asked.per_arm, map=asked.map)
+    features = Features.of(declared, n_arms=len(arms), per_arm=question.per_arm, map=question.map)
     values = [
         np.stack([_encode(source, column, feature) for column in group], axis=1)
         for feature, group in zip(features.declared, cells, strict=True)
@@ -102,23 +103,23 @@ def read_contexts(
 
 def _wanted_columns(
     source: Source,
-    asked: Question,
+    question: Question,
     arms: Sequence[str],
-    taken: Iterable[str | None],
+    used: Iterable[str | None],
     *,
     spread: bool = True,
 ) -> dict[str, tuple[Any, list[str]]]:
     """Return the features that are wanted by name: what is declared of each, else None, and its
     columns; see `read_contexts`.
     """
-    if asked.features is None:
+    if question.features is None:
         return {}
-    endings = [f"_{name}" for name in arms] if asked.per_arm and spread else [""]
-    columns = [name for name in source.frame.columns if name not in set(taken)]
+    endings = [f"_{name}" for name in arms] if question.per_arm and spread else [""]
+    columns = [name for name in source.frame.columns if name not in set(used)]
     names = [name.removesuffix(endings[0]) for name in columns if name.endswith(endings[0])]
-    forms = _named(source, asked.features, names)
+    forms = _named(source, question.features, names)
     groups = {name: (form, [f"{name}{end}" for end in endings]) for name, form in forms.items()}
-    later = set(taken) - {asked.round}
+    later = set(used) - {question.round}
     for column in (column for _, group in groups.values() for column in group if column in later):
         allowed = "must be known before an arm is chosen; it is an arm, reward, cost or probability"
         raise invalid("features", column, allowed)
@@ -127,9 +128,9 @@ def _wanted_columns(
 
 def needed_columns(
     source: Source,
-    asked: Question,
+    question: Question,
     arms: Sequence[str],
-    taken: Iterable[str | None],
+    used: Iterable[str | None],
     *,
     spread: bool = True,
 ) -> tuple[list[str], list[str]]:
@@ -137,7 +138,7 @@ def needed_columns(
     empty.
     """
     filled: tuple[list[str], list[str]] = [], []
-    for form, group in _wanted_columns(source, asked, arms, taken, spread=spread).values():
+    for form, group in _wanted_columns(source, question, arms, used, spread=spread).values():
         optional = isinstance(form, Mapping) and form.get(OPTIONAL) is True
         if optional or (isinstance(form, (list, tuple)) and OPTIONAL in form[2:]):
             continue
@@ -152,7 +153,7 @@ def _offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
     free = [name for name in columns if not name.endswith(of_arms) and _tells(source, name)]
     names = shlex.quote(",".join(free))
     if free:
-        source.say(
+        source.add_note(
             f"not used: {listed(free)}; features (--features {names}) lets policies see what is "
             "known before an arm is chosen"
         )
@@ -167,7 +168,7 @@ def _tells(source: Source, column: str) -> bool:
         return False
     values, good, _ = _numbers(source, column)
     if not good.all():
-        return 1 < entries.n_unique() <= FEW
+        return 1 < entries.n_unique() <= _FEW
     steps = np.diff(values[np.isfinite(values)])
     return bool(steps.any() and not (steps > 0).all())
 
@@ -210,12 +211,12 @@ def _form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
     if len(labels) == 1:
         raise _same_everywhere(source, columns, repr(labels[0]))
     if len(labels) > MOST_NUMBERS:
-        place = next(place for place, (_, good, _) in enumerate(columns_read) if not good.all())
-        row = int(np.argmin(columns_read[place][1]))
+        index = next(i for i, (_, good, _) in enumerate(columns_read) if not good.all())
+        row = int(np.argmin(columns_read[index][1]))
         raise source.refuse(
             row,
-            columns[place],
-            source.labels(columns[place])[row],
+            columns[index],
+            source.labels(columns[index])[row],
             f"is no number, and as classes the column has {len(labels):,}: at most {MOST_NUMBERS}",
         )
     return {"classes": labels}
@@ -235,7 +236,7 @@ def _numbers(source: Source, column: str) -> tuple[Floats, Bools, str]:
     entries = source.column(column)
     if entries.dtype == pl.Boolean:
         entries = entries.cast(pl.Float64)
-    values, note, wrong = source.cells(entries)
+    values, note, wrong = read_cells(entries, decimal=source.decimal)
     good = np.array(values.is_not_null() | blanked(entries, MISSING).is_null())
     if wrong is not None:
         good[wrong[0]] = False
@@ -248,7 +249,7 @@ def _encode(source: Source, column: str, feature: Feature) -> Floats:
         cells: list[Any] = source.labels(column)
     else:
         values, good, note = _numbers(source, column)
-        source.say(note, column)
+        source.add_note(note, column)
         if not feature.optional:
             empty = blanked(source.column(column), MISSING)
             source.check_filled(column, empty, "number", _OR_OPTIONAL.format(feature.name))

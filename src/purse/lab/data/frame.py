@@ -52,8 +52,8 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     if any(name is not None for name in data.index.names):
         data = data.reset_index()
     columns: dict[str, pl.Series] = {}
-    for place, label in enumerate(data.columns):
-        name, entries = str(label), data.iloc[:, place]
+    for position, label in enumerate(data.columns):
+        name, entries = str(label), data.iloc[:, position]
         if name in columns:
             raise InvalidInput(f"frame has two columns named {name!r}")
         values = entries.astype(object).where(entries.notna(), None).tolist()

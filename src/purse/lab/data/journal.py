@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from purse.base import amounts
 from purse.campaign.api.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.ticket import SKIP
 from purse.campaign.rules.allowed_arms import allowed_arms, needs
 from purse.campaign.rules.asks import explored_arms
@@ -25,9 +25,10 @@ from purse.campaign.run.restore import is_journal as is_journal
 from purse.campaign.run.restore import read_journal
 from purse.campaign.terms.arms import Arms
 from purse.campaign.terms.terms import Terms
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.errors import InvalidInput, PurseError, invalid, shorten
 from purse.lab.data.features import Contexts
 from purse.lab.data.log import Log
+from purse.lab.data.question import Question
 from purse.types import Bools, Floats, Ints, Outages
 
 _CERTAIN = 1 - 1e-9  # a probability from which on no other arm had a chance
@@ -37,19 +38,15 @@ _MOST_SEGMENTS = 64  # a simulation looks through them in every round
 _FOREVER = 2**40  # rounds, more than any game has
 
 
-class _JournalLog(NamedTuple):
-    """A journal as a log, and the budget of the campaign."""
-
-    log: Log
-    budget: list[float]  # (d,) in the user's unit, with top-ups
-
-
-def read_journal_log(path: str | Path) -> _JournalLog:
+def read_journal_log(path: Path, question: Question) -> Log:
     """Read the export of a campaign as a log.
 
     Raise `InvalidInput` if the journal cannot be read, or if nearly every arm was chosen with
     probability 1.
     """
+    for name, value in (("features", question.features), ("map", question.map)):
+        if value is not None:
+            raise invalid(name, value, "must be left out; a campaign has its own")
     reader = _JournalReader(path)
     terms, level = reader.terms, reader.level
     n_rows, certain = len(reader.arm), sum(chance >= _CERTAIN for chance in reader.chance)
@@ -61,15 +58,20 @@ def read_journal_log(path: str | Path) -> _JournalLog:
             "journal cannot tell what another policy would have earned; create the campaign with "
             "explore=0.05"
         )
-    low, high, limit = *reader.bounds(), terms.horizon
+    low, high = reader.bounds()
     arm, costs = np.array(reader.arm, np.int64), np.array(reader.costs, np.int64)
     inside = np.clip(costs, low[arm], high[arm])
     contexts = _read_contexts(reader)
-    seen: tuple[str, ...] = ()
+    notes = reader.notes(int((inside != costs).any(axis=1).sum()))
     if contexts is not None:
-        seen = contexts.note, *contexts.hints(n_rows, len(level.arms.names))
-    log = Log(
-        Path(path).name,
+        notes = contexts.note, *contexts.hints(n_rows, len(level.arms.names)), *notes
+    horizon = question.limit
+    if question.horizon is None and terms.horizon is not None:
+        # with periods, and by a forecast, as many rounds as there were
+        declared = isinstance(terms.horizon, int) and not terms.every
+        horizon = int(terms.horizon) if declared else level.head.rounds
+    return Log(
+        path.name,
         tuple(level.arms.names),
         arm,
         np.array(reader.reward, np.float64),
@@ -78,16 +80,15 @@ def read_journal_log(path: str | Path) -> _JournalLog:
         low,
         high,
         terms.reward_range or (0.0, 1.0),
-        # with periods, and by a forecast, as many rounds as there were
-        limit if limit is None or (type(limit) is int and not terms.every) else level.head.rounds,
+        horizon,
         resources=terms.resources,
         rounds=reader.rounds(arm),
         outages=_repeat_masks(reader.masks, len(level.arms.names)),
-        notes=(*seen, *reader.notes(int((inside != costs).any(axis=1).sum()))),
+        notes=notes,
         contexts=contexts,
+        origin=str(path),
+        budget=tuple(balance.budget / amounts.UNIT for balance in level.balances),
     )
-    budget = [purse.budget / amounts.UNIT for purse in level.balances]
-    return _JournalLog(log, budget)
 
 
 def _read_contexts(reader: _JournalReader) -> Contexts | None:
@@ -103,7 +104,7 @@ def _read_contexts(reader: _JournalReader) -> Contexts | None:
 class _JournalReader:
     """A journal that is folded without its policy, and the tickets with a reward."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         entries = read_journal(path)
         first = next(entries)
@@ -127,16 +128,16 @@ class _JournalReader:
         self.drawn: Counter[int] = Counter()
         self.fold(entries)
 
-    def fold(self, entries: Iterable[Entry]) -> None:
+    def fold(self, entries: Iterable[LedgerEntry]) -> None:
         """Take in all entries."""
         level = self.level
         for entry in entries:
             try:
                 if entry.kind == "asked":
-                    self.asked(entry)
+                    self.count_ask(entry)
                 level.fold(entry)
                 if entry.kind == "told":
-                    self.told(entry.body)
+                    self.add_report(entry.body)
                 elif entry.kind in ("arm_added", "arm_changed"):
                     self.bounds_were.append(level.arms)
                 level.requests.clear()
@@ -150,7 +151,7 @@ class _JournalReader:
                     f"it: {shorten(why)}"
                 ) from None
 
-    def asked(self, entry: Entry) -> None:
+    def count_ask(self, entry: LedgerEntry) -> None:
         """Count which arms could be chosen for a ticket."""
         level, body = self.level, entry.body
         mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
@@ -167,8 +168,8 @@ class _JournalReader:
         if body["arm"] != SKIP:
             self.drawn.update([body["arm"]])
 
-    def told(self, body: dict[str, Any]) -> None:
-        """Keep a report."""
+    def add_report(self, body: dict[str, Any]) -> None:
+        """Add the report of a ticket."""
         self.arm.append(body["arm"])
         self.reward.append(float(body["reward"]))
         self.costs.append(body["costs"])
@@ -198,17 +199,17 @@ class _JournalReader:
         without a reward. If the journal does not tell them, the sum of its weights.
         """
         n_arms = len(self.level.arms.names)
-        told = np.bincount(arm, minlength=n_arms)
+        rewarded = np.bincount(arm, minlength=n_arms)
         if not self.terms.explore:
             weights = np.zeros(n_arms)
             np.add.at(weights, arm, 1 / np.array(self.chance))
             return weights
         drawn = np.array([self.drawn[i] for i in range(n_arms)])
-        share = np.divide(told, drawn, out=np.ones(n_arms), where=drawn > 0)
+        share = np.divide(rewarded, drawn, out=np.ones(n_arms), where=drawn > 0)
         return np.array([self.allowed[i] for i in range(n_arms)]) * share
 
     def notes(self, outside: int) -> tuple[str, ...]:
-        """Return what a reader of estimates has to know.
+        """Describe, line by line, how the tickets count that a reader may not expect.
 
         outside   tickets whose cost was outside its declared bounds
         """
@@ -239,15 +240,15 @@ class _JournalReader:
 
 
 def _repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Outages | None:
-    """Return the arms that are allowed in each round of a simulation; None where all always are.
+    """Return the arms that are allowed in each round of a simulation; None if all always are.
 
     masks   (arms allowed, rounds in a row), in the order of the log
 
     Up to 64 stretches keep their order and length, and the last goes on. More are mixed: each mask
     gets its part of 64 rounds, spread evenly, which repeat.
 
-    >>> found = _repeat_masks([((0, 1), 3), ((1,), 2)], 2)
-    >>> found.allowed(3), found.allowed(4), found.allowed(9)
+    >>> outages = _repeat_masks([((0, 1), 3), ((1,), 2)], 2)
+    >>> outages.allowed(3), outages.allowed(4), outages.allowed(9)
     ([0, 1], [1], [1])
     """
     if all(len(arms) == n_arms for arms, _ in masks):
@@ -264,15 +265,15 @@ def _repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Ou
     for _ in range(_MOST_SEGMENTS):
         for arms in owed:
             owed[arms] += total[arms] / sum(total.values())
-        most = max(owed, key=lambda arms: owed[arms])
-        owed[most] -= 1
-        order.append(most)
+        next_arms = max(owed, key=lambda arms: owed[arms])
+        owed[next_arms] -= 1
+        order.append(next_arms)
     return Outages(_rows(order, n_arms), np.arange(1, _MOST_SEGMENTS + 1))
 
 
 def _rows(masks: Sequence[Sequence[int]], n_arms: int) -> Bools:
     """(S, K) Masks as rows."""
     table = np.zeros((len(masks), n_arms), np.bool_)
-    for place, arms in enumerate(masks):
-        table[place, list(arms)] = True
+    for row, arms in enumerate(masks):
+        table[row, list(arms)] = True
     return table

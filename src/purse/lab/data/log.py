@@ -17,11 +17,12 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, listed
-from purse.lab.data.columns import guess
+from purse.lab.data.columns import find_columns
 from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.question import Question
 from purse.lab.data.source import Source
 from purse.lab.data.table import cost_units
+from purse.lab.data.text_file import read_cells
 from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
@@ -61,6 +62,8 @@ class Log:
     notes: tuple[str, ...] = ()  # what a reader of estimates has to know
     contexts: Contexts | None = None
     assumed: str = ""  # what is taken for the probabilities, where the log has none
+    origin: str = "frame"  # the data, as a command names it
+    budget: tuple[float, ...] = ()  # of the campaign that wrote the log, top-ups included
 
     def __len__(self) -> int:
         return len(self.arm)
@@ -223,43 +226,47 @@ def too_few_rewards(parts: Floats, rewards: Floats) -> str | None:
     )
 
 
-def read_log(source: Source, asked: Question) -> Log:
-    """Return the log in the columns of the source that a question names.
+def read_log(source: Source, question: Question) -> Log:
+    """Return the log in the columns of the source that a question names; without a horizon games
+    have as many rounds as the log.
 
     Without probabilities (None) all rows have weight 1, and nothing can be estimated; "uniform"
-    and "frequency" are no columns, see `assume`.
+    and "frequency" are no columns, see `_assume`.
     """
-    labels, number_of_row = source.numbered(asked.arm)
-    rewards, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
-    names = _in_order(labels) if asked.arms is None else _distinct(asked.arms)
+    labels, number_of_row = source.numbered(question.arm)
+    rewards = source.numbers(question.reward, truth=True)
+    units = cost_units(source, question.cost)
+    horizon = len(rewards) if question.horizon is None else question.limit
+    names = _in_order(labels) if question.arms is None else _distinct(question.arms)
     index = {name: i for i, name in enumerate(names)}
     arm = np.array([index.get(label, -1) for label in labels])[number_of_row]
     if (bad := np.flatnonzero(arm < 0)).size:
         row, allowed = int(bad[0]), f"must be one of the arms {listed(names)}"
-        raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
+        raise source.refuse(row, question.arm, labels[number_of_row[row]], allowed)
     weights, assumed, ignored = np.ones(len(rewards)), "", None
-    if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
-        ignored = _like_probabilities(source, asked)
-        weights, assumed = _assume(asked.probability, arm, names, ignored)
-    elif asked.probability is not None:
-        weights = 1 / source.numbers(asked.probability, above=0, high=1)
-    if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
-        raise source.refuse(int(bad[0]), asked.cost, 0, "must be above 0 where there is no horizon")
-    least = _bound_array("cost_min", asked.cost_min, units, arm, len(names))
-    most = _bound_array("cost_max", asked.cost_max, units, arm, len(names))
-    for bound, side, beyond in ((least, "at least", -1), (most, "at most", 1)):
+    if question.probability in ASSUMED and question.probability not in source.frame.columns:
+        ignored = _like_probabilities(source, question)
+        weights, assumed = _assume(question.probability, arm, names, ignored)
+    elif question.probability is not None:
+        weights = 1 / source.numbers(question.probability, above=0, high=1)
+    if horizon is None and (bad := np.flatnonzero(units == 0)).size:
+        allowed = "must be above 0 if there is no horizon"
+        raise source.refuse(int(bad[0]), question.cost, 0, allowed)
+    lowest = _bound_array("cost_min", question.cost_min, units, arm, len(names))
+    highest = _bound_array("cost_max", question.cost_max, units, arm, len(names))
+    for bound, side, beyond in ((lowest, "at least", -1), (highest, "at most", 1)):
         if (bad := np.flatnonzero((units - bound[arm]) * beyond > 0)).size:
             row = int(bad[0])
             allowed = f"must be {side} {amounts.text(bound[arm[row]])}, as is declared"
-            raise source.refuse(row, asked.cost, float(units[row] / amounts.UNIT), allowed)
-    low, high = _declared_range(asked.reward_range, rewards)
+            raise source.refuse(row, question.cost, float(units[row] / amounts.UNIT), allowed)
+    low, high = _declared_range(question.reward_range, rewards)
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
-        raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
-    taken = asked.arm, asked.reward, asked.cost, asked.probability, ignored
-    contexts, notes = read_contexts(source, asked, names, taken), source.notes
+        raise source.refuse(int(bad[0]), question.reward, float(rewards[bad[0]]), allowed)
+    used = question.arm, question.reward, question.cost, question.probability, ignored
+    contexts, notes = read_contexts(source, question, names, used), source.notes
     if contexts is not None:
-        notes = [*notes, contexts.note, *contexts.hints(asked.limit, len(names))]
+        notes = [*notes, contexts.note, *contexts.hints(horizon, len(names))]
     return Log(
         source.path.name,
         names,
@@ -267,21 +274,24 @@ def read_log(source: Source, asked: Question) -> Log:
         rewards,
         units[:, None],
         weights,
-        least[:, None],
-        most[:, None],
+        lowest[:, None],
+        highest[:, None],
         (low, high),
-        asked.limit,
+        horizon,
         notes=tuple(notes),
         contexts=contexts,
         assumed=assumed,
+        origin=source.name,
     )
 
 
-def _like_probabilities(source: Source, asked: Question) -> str | None:
+def _like_probabilities(source: Source, question: Question) -> str | None:
     """Return a column that by its name and its numbers has the probabilities."""
-    name = guess(source, asked.names).get("probability")
-    values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
-    return None if values is None or not ((values > 0) & (values <= 1)).all() else name
+    name = find_columns(source, question.names).get("probability")
+    if name is None:
+        return None
+    values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()
+    return name if ((values > 0) & (values <= 1)).all() else None
 
 
 def _assume(
@@ -314,7 +324,7 @@ def _assume(
         )
     return len(arm) / rows[arm], (
         f"{has}; each arm's share of the rows is taken for them (--probability frequency). That is "
-        "right only where the choice of an arm had nothing to do with the round it was made in: if "
+        "right only if the choice of an arm had nothing to do with the round it was made in: if "
         "the dear arm got the hard rounds, the estimates are wrong, and nothing here can show it"
     )
 
@@ -326,7 +336,7 @@ def unevenness(rows: Ints) -> Floats:
 
 
 def _in_order(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that occur: by number where all are whole numbers, else by alphabet."""
+    """Return the arms that occur: by number if all are whole numbers, else by alphabet."""
     names = set(labels)
     by_number = all(label.isdecimal() for label in names)
     return tuple(sorted(names, key=int) if by_number else sorted(names))
@@ -347,8 +357,8 @@ def _bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int)
     lowest = field == "cost_min"
     bound = np.full(n_arms, amounts.LARGEST if lowest else -1)
     (np.minimum if lowest else np.maximum).at(bound, arm, units)
-    seen = np.bincount(arm, minlength=n_arms) > 0
-    return np.where(seen, bound, units.min() if lowest else units.max())
+    logged = np.bincount(arm, minlength=n_arms) > 0
+    return np.where(logged, bound, units.min() if lowest else units.max())
 
 
 def _declared_range(declared: tuple[float, float] | None, rewards: Floats) -> tuple[float, float]:

@@ -14,11 +14,11 @@ import numpy as np
 from purse.base import amounts
 from purse.base.text import align_columns, fold
 from purse.errors import InvalidInput
-from purse.lab.data.columns import guess, guess_table, name_them
+from purse.lab.data.columns import find_columns, find_prefixes, name_them
 from purse.lab.data.frame import Data
 from purse.lab.data.log import ASSUMED, DOUBT, Log, unevenness
 from purse.lab.data.question import Question
-from purse.lab.data.reading import costs_of, open_source, read_rounds, without_empty
+from purse.lab.data.rounds import Rounds, costs_of, open_rounds, open_source, without_empty
 from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable
 
@@ -29,69 +29,69 @@ _SUPPOSES = {
 }
 
 
-def overview(data: Data, asked: Question) -> str:
-    """Return what a replay finds in the data, in which columns, and the command to run.
+def overview(data: Data, question: Question) -> str:
+    """Describe the data as a replay reads it: its form, its first rows, and the command to run.
 
-    asked   what is known; names of columns that are not there are guessed
+    question   what is known; names of columns that are not there are recognised by their words
 
-    Raise `InvalidInput` if the columns cannot be guessed, or a cell is not allowed.
+    Raise `InvalidInput` if a column is not found, or a cell is not allowed.
     """
-    source = open_source(data, asked)
-    wanted = asked.names
+    source = open_source(data, question)
+    wanted = question.names
     for role, name in wanted.items():
         prefix = any(column.startswith(f"{name}_") for column in source.frame.columns)
         if name != role and not prefix and name not in ASSUMED:
             source.column(name)  # which refuses a name that is not there
-    table = guess_table(source, wanted)
-    roles: dict[str, Any] = {**(table or guess(source, wanted))}
-    if not table and {"arm", "reward", "cost"} - set(roles):
+    prefixes = find_prefixes(source, wanted)
+    roles: dict[str, Any] = {**(prefixes or find_columns(source, wanted))}
+    if not prefixes and {"arm", "reward", "cost"} - set(roles):
         raise name_them(source, wanted)
-    asked = replace(asked, **roles)
-    log = not table and "round" not in roles
-    filled = without_empty(source, replace(asked, skip_empty=True), log)
+    question = replace(question, **roles)
+    log = not prefixes and "round" not in roles
+    filled = without_empty(source, question, log)
     if log and "probability" not in roles:
-        asked = replace(asked, probability=_supposed(filled, asked))
-    rounds = read_rounds(filled, asked, log)
+        question = replace(question, probability=_supposed(filled, question))
+    rounds = open_rounds(filled, question)
     budget = _budget_of(rounds)
-    skips = asked.skip_empty or filled is not source
-    command = replace(asked, budgets=[budget], skip_empty=skips).command(source.name)
-    notes = rounds.notes if isinstance(rounds, Log) else tuple(source.notes)
+    skips = question.skip_empty or filled is not source
+    command = replace(question, budgets=[budget], skip_empty=skips).command(rounds.origin)
     lines = [
-        fold(f"{rounds.name}: a {_what_it_is(rounds)}, as it is read:"),
+        fold(f"{rounds.name}: a {_form_of(rounds)}, as it is read:"),
         "",
-        *("  ".join(row).rstrip() for row in align_columns([*_first_rows(rounds, asked)])),
+        *("  ".join(row).rstrip() for row in align_columns([*_first_rows(rounds, question)])),
         "",
-        *map(fold, notes),
+        *map(fold, rounds.notes),
     ]
     if isinstance(rounds, Log) and rounds.assumed:
         lines.append(
             fold(
-                f"there are no probabilities: --probability {asked.probability} supposes that "
-                f"{_SUPPOSES[str(asked.probability)]}"
+                f"there are no probabilities: --probability {question.probability} supposes that "
+                f"{_SUPPOSES[str(question.probability)]}; a table with a row for each round "
+                "and arm needs --round"
             )
         )
     hint = fold(f"Give --budget: {costs_of(rounds)}. For example:")
     return "\n".join([*lines, "", hint, f"  {command}"])
 
 
-def _supposed(source: Source, asked: Question) -> str:
-    """Return what may stand in for probabilities: equal ones, unless the rows contradict them."""
-    if asked.probability in ASSUMED:
-        return str(asked.probability)
-    rounds = read_rounds(source, replace(asked, probability="frequency"), log=True)
+def _supposed(source: Source, question: Question) -> str:
+    """Choose a stand-in for probabilities: equal ones, unless the rows contradict them."""
+    if question.probability in ASSUMED:
+        return str(question.probability)
+    rounds = open_rounds(source, replace(question, probability="frequency"))
     assert isinstance(rounds, Log)
     even = np.abs(unevenness(rounds.rows)).max() <= DOUBT
     return "uniform" if even else "frequency"
 
 
-def _what_it_is(rounds: Log | FullTable) -> str:
-    """Return the form of the rounds in words."""
+def _form_of(rounds: Rounds) -> str:
+    """Describe the form of the rounds."""
     n, arms = len(rounds.rewards if isinstance(rounds, FullTable) else rounds.arm), rounds.arms
     form = "log, one" if isinstance(rounds, Log) else "full table, each"
     return f"{form} of {len(arms)} arms in {n:,} rounds"
 
 
-def _first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:
+def _first_rows(rounds: Rounds, question: Question) -> Iterator[list[str]]:
     """Yield the head and the first rows of the rounds."""
     if isinstance(rounds, FullTable):
         yield ["reward, cost", *rounds.arms]
@@ -102,7 +102,7 @@ def _first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]
             cells = (f"{_number(r)}, {_number(c)}" for r, c in zip(rewards, costs, strict=True))
             yield [f"round {row + 1}", *cells]
         return
-    names = {role: getattr(asked, role) for role in ("arm", "reward", "cost", "probability")}
+    names = {role: getattr(question, role) for role in ("arm", "reward", "cost", "probability")}
     if rounds.assumed:
         del names["probability"]
     yield [role if role == name else f"{role}: {name}" for role, name in names.items()]
@@ -116,7 +116,7 @@ def _number(value: float) -> str:
     return f"{value:,.9g}"
 
 
-def _budget_of(rounds: Log | FullTable) -> float:
+def _budget_of(rounds: Rounds) -> float:
     """Return a budget to begin with, in two digits: what a log cost, or a table with arms in turn.
 
     Raise `InvalidInput` if nothing cost anything.

@@ -22,10 +22,11 @@ _COLUMNS = ("arm", "reward", "cost", "round", "probability")
 NO_LIMIT = "none"  # as a horizon
 _PATHS, _THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 _REPLICATES, _THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
-METHODS = ("replay", "ips", "snips", "dr")
+METHODS = ("ips", "snips", "dr")
 # the fields that `purse replay` has no option for; a question with another value has no command
-_NO_OPTION = ("methods", "replicates", "arms", "reward_range", "cost_min", "cost_max")
-_UNWRITTEN = ("policies", "budgets", "references")
+_NO_OPTION = ("reward_range", "cost_min", "cost_max")
+# fields that are written otherwise, or that `purse.replay` decides
+_UNWRITTEN = ("policies", "budgets", "methods", "replicates", "arms", "references")
 _FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
 
 
@@ -119,22 +120,22 @@ class Question:
             if not values:
                 raise invalid(field, values, "must have at least one entry")
 
-    def command(self, data: Path | str, function: str = "purse.replay") -> str:
-        """Return the command that asks this of `data`, or the call of a function that does; fields
-        that are at their defaults are left out.
+    def command(self, data: Path | str) -> str:
+        """Return the command that asks this of `data`, or the call of `purse.replay`; fields that
+        are at their defaults are left out.
 
         >>> from dataclasses import replace
-        >>> asked = Question(policies=["uniform"], budgets=[1.0, 2.5], n_paths=20)
-        >>> asked.command(Path("llm.csv"))
+        >>> question = Question(policies=["uniform"], budgets=[1.0, 2.5], n_paths=20)
+        >>> question.command(Path("llm.csv"))
         'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'
-        >>> replace(asked, policies="uniform", budgets=1, n_paths=None, horizon=7).command("frame")
+        >>> replace(question, budgets=1, n_paths=None, horizon=7).command("frame")
         "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
         """
-        given = {field.name: _as_list(getattr(self, field.name)) for field in fields(self)}
+        values = {field.name: _as_list(getattr(self, field.name)) for field in fields(self)}
         changes = {
-            field.name: given[field.name]
+            field.name: values[field.name]
             for field in fields(self)
-            if field.name not in _UNWRITTEN and given[field.name] != field.default
+            if field.name not in _UNWRITTEN and values[field.name] != field.default
         }
         single = not any(isinstance(budget, Sequence) for budget in self.sizes)
         sizes = [
@@ -153,8 +154,8 @@ class Question:
             for name, value in changes.items():
                 if name == "features" and not isinstance(value, str):
                     value = ",".join(value)
-                values = [value] if isinstance(value, str) or name != "empty" else value
-                for entry in values:
+                entries = [value] if isinstance(value, str) or name != "empty" else value
+                for entry in entries:
                     words += [
                         f"--{_FLAGS.get(name, name)}",
                         *([] if entry is True else [str(entry)]),
@@ -167,7 +168,7 @@ class Question:
         arguments += [f"budgets=[{', '.join(sizes)}]"] if sizes else []
         arguments += [f"policies=[{names}]"]
         arguments += [f"{name}={value!r}" for name, value in changes.items()]
-        return f"{function}({', '.join(arguments)})"
+        return f"purse.replay({', '.join(arguments)})"
 
 
 def _as_list(value: Any) -> Any:

@@ -20,10 +20,11 @@ from purse.errors import InvalidInput, listed, shorten
 from purse.lab.data.frame import Data, frame_of
 from purse.lab.data.text_file import (
     DECIMALS,
+    MISSING,
     SEPARATORS,
-    Cells,
+    File,
     Piped,
-    Place,
+    blanked,
     filled_lines,
     find_separator,
     first_line,
@@ -39,8 +40,6 @@ _LINES = (".jsonl", ".ndjson")  # one JSON object per line
 _TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
 _ENDINGS = (*_TEXTS, ".parquet", *_LINES)
 _EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
-# what stands for an empty cell in a column of numbers, in any case
-MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
 _LONGEST_WORD = 20  # that is offered as one for an empty cell
 
 
@@ -48,13 +47,13 @@ _LONGEST_WORD = 20  # that is offered as one for an empty cell
 class Source:
     """The rows of a file, or of a frame, as they were read."""
 
-    path: Place
+    path: File
     frame: pl.DataFrame
     separator: str = ","
     decimal: str | None = None  # the mark before decimals; None: as each column tells
     rows_left: Ints | None = None  # the rows of the file that are left; None: all
-    # what was taken for what, each with the columns that it is about
-    said: dict[str, list[str]] = field(default_factory=dict)
+    # how cells were read and which rows are left out, each note with the columns that it is about
+    columns_of_note: dict[str, list[str]] = field(default_factory=dict)
 
     def numbers(
         self,
@@ -71,7 +70,7 @@ class Source:
         """
         entries = self.column(column)
         self.check_filled(column, blanked(entries, MISSING), "number")
-        values, note, wrong = self.cells(entries, truth)
+        values, note, wrong = read_cells(entries, truth=truth, decimal=self.decimal)
         if wrong is not None:
             raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
         array = values.fill_null(math.nan).to_numpy()
@@ -82,18 +81,10 @@ class Source:
             limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
             value = float(array[row]) if np.isfinite(array[row]) else entries[row]
             allowed = "number " + " and ".join(limits) if limits else "finite number"
-            hint = _or_empty(value) if np.isnan(array[row]) else ""
+            hint = _hint(value) if np.isnan(array[row]) else ""
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
-        self.say(note, column)
+        self.add_note(note, column)
         return np.array(array)
-
-    def cells(self, entries: pl.Series, truth: bool = False) -> Cells:
-        """Return the entries of a column as numbers; null where one is empty, or no number."""
-        if entries.dtype == pl.String:
-            return read_cells(blanked(entries, MISSING), truth=truth, decimal=self.decimal)
-        if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
-            return Cells(blanked(entries.cast(pl.Float64, strict=False)))
-        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
 
     def check_filled(self, column: str, entries: pl.Series, kind: str, more: str = "") -> None:
         """Refuse the first null among the entries of a column.
@@ -122,7 +113,7 @@ class Source:
         return names, np.array(numbers.to_numpy())
 
     def texts(self, column: str) -> pl.Series:
-        """Return the same as a series."""
+        """Return the labels of a column as a series."""
         entries = self.column(column)
         if entries.dtype.is_nested():
             raise self.refuse(0, column, entries[0], "must be a text or a number")
@@ -166,9 +157,9 @@ class Source:
             )
         before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
-        self.say(
+        self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
-            "is fair where what is missing has nothing to do with the reward or the cost"
+            "is fair if what is missing has nothing to do with the reward or the cost"
         )
         return replace(self, frame=self.frame.filter(pl.Series(~gone)), rows_left=before[~gone])
 
@@ -177,10 +168,10 @@ class Source:
         """How to name the data in a command."""
         return "-" if isinstance(self.path, Piped) else str(self.path)
 
-    def say(self, note: str, *columns: str) -> None:
-        """Keep a note of what was taken for what, once, or for each of several columns."""
+    def add_note(self, note: str, *columns: str) -> None:
+        """Add a note on how the data is read, once, or for each of several columns."""
         if note:
-            about = self.said.setdefault(note, [])
+            about = self.columns_of_note.setdefault(note, [])
             about += [column for column in columns if column not in about]
 
     @property
@@ -190,11 +181,11 @@ class Source:
             f"{'column' if len(about) == 1 else 'columns'} {', '.join(map(repr, about))}: {note}"
             if about
             else note
-            for note, about in self.said.items()
+            for note, about in self.columns_of_note.items()
         ]
 
     def where(self, row: int) -> str:
-        """Return the place of a row (from 0): its line in the file, or its number from 1."""
+        """Return the position of a row (from 0): its line in the file, or its number from 1."""
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
         if ending not in (*_TEXTS, *_LINES):
@@ -222,59 +213,49 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
     """
     if decimal is not None:
         validation.choice("decimal", decimal, DECIMALS)
-    source = _read_all(data, decimal)
-    if source.frame.is_empty():
-        raise InvalidInput(f"{source.path} has no rows")
-    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
-    texts = [entries for entries in source.frame if words and entries.dtype == pl.String]
-    return replace(source, frame=source.frame.with_columns(blanked(text, words) for text in texts))
-
-
-def _read_all(data: Data, decimal: str | None) -> Source:
-    """Return the rows as they are."""
+    path: File = Path("frame")
+    separator = ","
     if not isinstance(data, (str, os.PathLike)):
-        return Source(Path("frame"), frame_of(data), decimal=decimal)
-    place: Place = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
-    ending = place.suffix.lower()
-    if ending not in _ENDINGS:
-        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(_ENDINGS)}")
-    try:
-        with place.open("rb") as file:
-            if not file.read(1):
-                raise InvalidInput(f"{place} is empty")
-        if ending not in _TEXTS:
-            frame = _read_parquet(place) if ending == ".parquet" else read_lines(place)
-            return Source(place, frame, decimal=decimal)
-        separator = find_separator(place)
-        source = Source(place, read_csv(place, separator), separator, decimal)
-    except OSError as error:
-        raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
-    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+        frame = frame_of(data)
+    else:
+        path = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
+        ending = path.suffix.lower()
+        if ending not in _ENDINGS:
+            raise InvalidInput(f"{path}: must be a file that ends in {', '.join(_ENDINGS)}")
+        try:
+            with path.open("rb") as file:
+                if not file.read(1):
+                    raise InvalidInput(f"{path} is empty")
+            if ending in _TEXTS:
+                separator = find_separator(path)
+                frame = read_csv(path, separator)
+            else:
+                frame = _read_parquet(path) if ending == ".parquet" else read_lines(path)
+        except OSError as error:
+            raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    if frame.is_empty():
+        raise InvalidInput(f"{path} has no rows")
+    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
+    texts = [entries for entries in frame if words and entries.dtype == pl.String]
+    frame = frame.with_columns(blanked(entries, words) for entries in texts)
+    source = Source(path, frame, separator, decimal)
+    source.add_note("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
     return source
 
 
-def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
-    """Return the entries with null for each that is empty: texts of blanks, or one of these words
-    in lower case, and NaN; texts are without blanks around them.
-    """
-    if entries.dtype == pl.String:
-        texts = entries.str.strip_chars()
-        empty = texts.str.to_lowercase().is_in(["", *words])
-        return pl.select(pl.when(~empty).then(texts)).to_series().alias(entries.name)
-    return entries.fill_nan(None) if entries.dtype.is_float() else entries
-
-
-def _or_empty(value: object) -> str:
-    """Return what to do about a text among numbers, if it may stand for an empty cell."""
+def _hint(value: object) -> str:
+    """Return the way to mend a text among numbers: an amount in digits alone, or an empty cell."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_WORD:
         return ""
+    if any(map(str.isdigit, value)):
+        return "; write the number alone, such as 0.5, 0,5 or 1,234.50, without a currency or %"
     return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
 
 
-def _read_parquet(place: Place) -> pl.DataFrame:
+def _read_parquet(path: File) -> pl.DataFrame:
     """Return the rows of a Parquet file."""
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             return pl.read_parquet(file)
     except pl.exceptions.PolarsError as error:
-        raise InvalidInput(f"{place}: is not a Parquet file: {first_line(error)}") from None
+        raise InvalidInput(f"{path}: is not a Parquet file: {first_line(error)}") from None

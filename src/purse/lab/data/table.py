@@ -39,49 +39,51 @@ class FullTable:
     rewards: Floats  # (T, K) in the user's unit
     costs: Ints  # (T, K) units
     contexts: Contexts | None = None
+    notes: tuple[str, ...] = ()  # what was used for what, and which rows are left out
+    origin: str = "frame"  # the data, as a command names it
 
 
-def read_table(data: Data | Source, asked: Question | None = None) -> FullTable:
+def read_table(data: Data | Source, question: Question | None = None) -> FullTable:
     """Return the table in a file or frame of either form.
 
-    asked   names the columns of rewards, costs, arms and rounds, which in the wide form begin
-            their names, and the features; None: those of the module's docstring, and no features
+    question   names the columns of rewards, costs, arms and rounds, which in the wide form begin
+               their names, and the features; None: those of the module's docstring, and no features
     """
-    asked = Question() if asked is None else asked
+    question = Question() if question is None else question
     source = data if isinstance(data, Source) else read(data)
-    table = (_read_long if asked.arm in source.frame.columns else _read_wide)(source, asked)
+    table = (_read_long if question.arm in source.frame.columns else _read_wide)(source, question)
     if len(table.arms) == 1:
         only = table.arms[0]
         raise InvalidInput(f"{source.path} has one arm, {only!r}: there is nothing to choose")
-    return table
+    return replace(table, notes=tuple(source.notes), origin=source.name)
 
 
-def _read_wide(source: Source, asked: Question) -> FullTable:
+def _read_wide(source: Source, question: Question) -> FullTable:
     """Return the table from a pair of columns for each arm; half a pair is refused."""
-    arms, taken = wide_arms(source, asked)
+    arms, used = wide_arms(source, question)
     if not arms:
-        raise name_them(source, asked.names)
-    rewards = [source.numbers(f"{asked.reward}_{name}", truth=True) for name in arms]
-    costs = [cost_units(source, f"{asked.cost}_{name}") for name in arms]
-    contexts = read_contexts(source, asked, arms, taken)
+        raise name_them(source, question.names)
+    rewards = [source.numbers(f"{question.reward}_{name}", truth=True) for name in arms]
+    costs = [cost_units(source, f"{question.cost}_{name}") for name in arms]
+    contexts = read_contexts(source, question, arms, used)
     return FullTable(
         source.path.name, tuple(arms), np.stack(rewards, axis=1), np.stack(costs, axis=1), contexts
     )
 
 
-def wide_arms(source: Source, asked: Question) -> tuple[list[str], list[str]]:
+def wide_arms(source: Source, question: Question) -> tuple[list[str], list[str]]:
     """Return the arms in the wide form, and their columns."""
-    starts = f"{asked.reward}_", f"{asked.cost}_"
-    taken = [name for name in source.frame.columns if name.startswith(starts)]
-    halves = (name.removeprefix(start) for name in taken for start in starts
+    starts = f"{question.reward}_", f"{question.cost}_"
+    used = [name for name in source.frame.columns if name.startswith(starts)]
+    halves = (name.removeprefix(start) for name in used for start in starts
               if name.startswith(start))  # fmt: skip
-    return list(dict.fromkeys(halves)), taken
+    return list(dict.fromkeys(halves)), used
 
 
-def _read_long(source: Source, asked: Question) -> FullTable:
+def _read_long(source: Source, question: Question) -> FullTable:
     """Return the table from a row for each round and arm, in the order of their first rows."""
-    rounds, arms = source.labels(asked.round), source.labels(asked.arm)
-    values, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
+    rounds, arms = source.labels(question.round), source.labels(question.arm)
+    values, units = source.numbers(question.reward, truth=True), cost_units(source, question.cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
     arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
     row_of = np.array([round_numbers[label] for label in rounds])
@@ -99,13 +101,13 @@ def _read_long(source: Source, asked: Question) -> FullTable:
             f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
             f"{list(arm_numbers)[column]!r}"
         )
-    taken = asked.reward, asked.cost, asked.arm, asked.round
-    contexts = read_contexts(source, asked, [*arm_numbers], taken, spread=False)
+    used = question.reward, question.cost, question.arm, question.round
+    contexts = read_contexts(source, question, [*arm_numbers], used, spread=False)
     if contexts is not None:
         per_row = contexts.values[first].reshape(*shape, -1)
-        if not asked.per_arm:
+        if not question.per_arm:
             _check_constant(source, contexts, rounds, first.reshape(shape), per_row)
-        contexts = replace(contexts, values=per_row if asked.per_arm else per_row[:, :1])
+        contexts = replace(contexts, values=per_row if question.per_arm else per_row[:, :1])
     return FullTable(
         source.path.name,
         tuple(arm_numbers),
@@ -138,10 +140,10 @@ def _check_constant(
 
 def cost_units(source: Source, column: str) -> Ints:
     """(rows,) The column's costs in units."""
-    values, most = source.numbers(column, low=0), amounts.LARGEST // amounts.UNIT
+    values, highest = source.numbers(column, low=0), amounts.LARGEST // amounts.UNIT
     tiny = (values > 0) & (np.rint(values * amounts.UNIT) == 0)
     unit = "must be 0 or at least 1e-9; give costs, and the budget, in a smaller unit"
-    for wrong, allowed in ((values > most, f"must be at most {most:,}"), (tiny, unit)):
+    for wrong, allowed in ((values > highest, f"must be at most {highest:,}"), (tiny, unit)):
         if wrong.any():
             row = int(wrong.argmax())
             raise source.refuse(row, column, float(values[row]), allowed)
@@ -163,7 +165,7 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
         table.costs[:, :, None, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=True,
-        features=None if table.contexts is None else table.contexts.seen,
+        features=None if table.contexts is None else table.contexts.inputs,
         n_rounds=n_rounds,
         horizon=rounds,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -16,9 +16,10 @@ from purse.errors import InvalidInput, shorten
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = (",", ".")
+# what stands for an empty cell in a column of numbers, in any case
+MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
 BY_COMMAS = "commas are decimal commas"
 _TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "1": 1.0, "0": 0.0}
-CURRENCY = r"[$€£¥₹]|(?i:usd|eur|gbp|chf|jpy|inr)"
 _BLANKS = r"[ '’\x{a0}\x{202f}]"  # between thousands
 _SPACED = rf"^[-+]?[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+(?:[.,]\d+)?$"
 _POWER = r"(?:[eE][-+]?\d+)?"
@@ -49,31 +50,31 @@ class Piped:
         return "standard input"
 
 
-Place = Path | Piped
+File = Path | Piped
 
 
-def _lines(place: Place) -> Iterator[tuple[int, str]]:
+def _lines(path: File) -> Iterator[tuple[int, str]]:
     """Yield the lines of the file with their numbers from 1."""
-    with place.open("rb") as file:
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 yield number, (line.removeprefix(_MARK) if number == 1 else line).decode()
             except UnicodeDecodeError as error:
                 byte = f"byte {error.object[error.start]:#04x}"
                 raise InvalidInput(
-                    f"{place}, line {number}: {byte} is not UTF-8; save the file as UTF-8, in "
+                    f"{path}, line {number}: {byte} is not UTF-8; save the file as UTF-8, in "
                     "Excel as CSV UTF-8"
                 ) from None
 
 
-def filled_lines(place: Place) -> Iterator[tuple[int, str]]:
+def filled_lines(path: File) -> Iterator[tuple[int, str]]:
     """Return the lines that are not blank."""
-    return ((number, line) for number, line in _lines(place) if line.strip())
+    return ((number, line) for number, line in _lines(path) if line.strip())
 
 
-def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+def records(path: File, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a CSV file, header included, each with the line on which it begins."""
-    texts = (text for _, text in _lines(place))
+    texts = (text for _, text in _lines(path))
     reader = csv.reader(texts, strict=True, delimiter=separator)
     begins = 1
     try:
@@ -82,56 +83,56 @@ def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]
                 yield begins, fields
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise InvalidInput(f"{place}, line {begins}: {error}") from None
+        raise InvalidInput(f"{path}, line {begins}: {error}") from None
 
 
-def find_separator(place: Place) -> str:
+def find_separator(path: File) -> str:
     """Return the separator that gives the header most cells; in a .tsv file, tabs."""
-    if place.suffix.lower() == ".tsv":
+    if path.suffix.lower() == ".tsv":
         return "\t"
-    return max(SEPARATORS, key=lambda separator: _header_size(place, separator))
+    return max(SEPARATORS, key=lambda separator: _header_size(path, separator))
 
 
-def _header_size(place: Place, separator: str) -> int:
+def _header_size(path: File, separator: str) -> int:
     """Return how many cells the header has with this separator; 0 if it cannot be read."""
     try:
-        return len(next(records(place, separator), (0, []))[1])
+        return len(next(records(path, separator), (0, []))[1])
     except InvalidInput:
         return 0
 
 
-def read_csv(place: Place, separator: str) -> pl.DataFrame:
+def read_csv(path: File, separator: str) -> pl.DataFrame:
     """Return the rows as text, under names without blanks around them. Polars fills short and blank
     lines up with nulls: with one in the last column, or a refusal, records are read one by one.
     """
-    _, raw = next(records(place, separator), (0, []))
+    _, raw = next(records(path, separator), (0, []))
     header = [name.strip() for name in raw]
     if not header:
-        raise InvalidInput(f"{place} is empty")
+        raise InvalidInput(f"{path} is empty")
     for name in header:
         if header.count(name) > 1:
-            raise InvalidInput(f"{place} has two columns named {name!r}")
+            raise InvalidInput(f"{path} has two columns named {name!r}")
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             frame = pl.read_csv(file, infer_schema=False, separator=separator)
     except pl.exceptions.PolarsError:
         frame = None
     if frame is not None and frame.columns == raw and not frame[raw[-1]].null_count():
         return frame.rename(dict(zip(raw, header, strict=True)))
     rows = []
-    for line, fields in records(place, separator):
+    for line, fields in records(path, separator):
         if len(fields) != len(header):
             raise InvalidInput(
-                f"{place}, line {line}: must have {len(header)} cells, as the header has, "
+                f"{path}, line {line}: must have {len(header)} cells, as the header has, "
                 f"and has {len(fields)}"
             )
         rows.append([cell or None for cell in fields])
     return pl.DataFrame(rows[1:], dict.fromkeys(header, pl.String), orient="row")
 
 
-def read_lines(place: Place) -> pl.DataFrame:
+def read_lines(path: File) -> pl.DataFrame:
     """Return the rows of a file with one JSON object per line; a missing field is null."""
-    with place.open("rb") as file:
+    with path.open("rb") as file:
         if file.read(len(_MARK)) != _MARK:
             file.seek(0)
         try:
@@ -139,16 +140,16 @@ def read_lines(place: Place) -> pl.DataFrame:
         except pl.exceptions.PolarsError as error:
             refused = first_line(error)
     line = 0
-    for line, text in filled_lines(place):
+    for line, text in filled_lines(path):
         try:
             good = isinstance(json.loads(text, parse_constant=_no_constant), dict)
         except ValueError:
             good = False
         if not good:
             raise InvalidInput(
-                f"{place}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object"
+                f"{path}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object"
             )
-    raise InvalidInput(f"{place}: {refused}" if line else f"{place} is empty")
+    raise InvalidInput(f"{path}: {refused}" if line else f"{path} is empty")
 
 
 def _no_constant(word: str) -> float:
@@ -169,13 +170,28 @@ class Cells(NamedTuple):
     wrong: tuple[int, str] | None = None  # a row, and what is wrong with it
 
 
-def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = None) -> Cells:
-    """Return a column of texts as numbers.
+def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
+    """Return the entries with null for each that is empty: texts of blanks, or one of these words
+    in lower case, and NaN; texts are without blanks around them.
+    """
+    if entries.dtype == pl.String:
+        texts = entries.str.strip_chars()
+        empty = texts.str.to_lowercase().is_in(["", *words])
+        return pl.select(pl.when(~empty).then(texts)).to_series().alias(entries.name)
+    return entries.fill_nan(None) if entries.dtype.is_float() else entries
+
+
+def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None = None) -> Cells:
+    """Return a column of texts, numbers or true and false as numbers.
 
     truth     whether true, yes, false and no are 1 and 0
-    decimal   the mark before decimals; None: as the column tells
+    decimal   the mark before decimals of texts; None: as the column tells
     """
-    texts = texts.str.strip_chars().replace("", None)
+    if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
+        return Cells(blanked(entries.cast(pl.Float64, strict=False)))
+    if entries.dtype != pl.String:
+        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
+    texts = blanked(entries, MISSING)
     values = texts.cast(pl.Float64, strict=False)
     if decimal != "," and values.null_count() == texts.null_count():
         return Cells(values)
@@ -186,23 +202,6 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
             "true and yes are 1, false and no are 0",
         )
     notes = []
-    signs = texts.str.extract(f"({CURRENCY})").str.to_lowercase()
-    if signs.null_count() < len(signs):
-        first, other = signs.drop_nulls()[0], signs.fill_null(signs.drop_nulls()[0])
-        if (other != first).any():
-            row = int((other != first).arg_max() or 0)
-            return Cells(values, wrong=(row, f"must be in {first}, as cells before it are"))
-        notes.append(f"{first} is left out")
-        texts = texts.str.replace(rf"^([-+]?)\s*(?:{CURRENCY})\s*", "$1")
-        texts = texts.str.replace(rf"\s*(?:{CURRENCY})$", "")
-    parts = texts.str.ends_with("%")
-    if parts.any():
-        bare = ~parts.fill_null(True)
-        if bare.any():
-            row = int(bare.arg_max() or 0)
-            return Cells(values, wrong=(row, "must end in %, as other cells of the column do"))
-        notes.append("30% is 0.3")
-        texts = texts.str.strip_suffix("%").str.strip_chars_end()
     spaced = texts.str.contains(_SPACED).fill_null(False)
     if spaced.any():
         notes.append("blanks between thousands are left out")
@@ -220,8 +219,7 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
     elif fits.any():
         notes.append("commas between thousands are left out")
         texts = pl.select(pl.when(fits).then(bare).otherwise(texts)).to_series()
-    values = texts.cast(pl.Float64, strict=False)
-    return Cells(values / 100 if parts.any() else values, ", ".join(notes))
+    return Cells(texts.cast(pl.Float64, strict=False), ", ".join(notes))
 
 
 def _decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:

@@ -145,8 +145,6 @@ SEEING = (
     "reward and cost on the features that have not seen the row."
 )
 METHODS = {
-    "replay": "Plays the logged rounds themselves, each at most once in a game. Unbiased; refused "
-    "where a game needs more rounds of an arm than there are.",
     "ips": "Plays a world estimated from the log; mean rewards by inverse probabilities. "
     "Unbiased for the mean, suffers where an arm came unusually often.",
     "snips": "The same with weights that add up to one: the one to look at first.",

@@ -88,7 +88,7 @@ def _difference(one: Floats, other: Floats) -> Floats:
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
-    """Return what a replicate draws its rows with: the same for every policy and budget."""
+    """Return the generator of a replicate's rows: the same for every policy and budget."""
     return np.random.default_rng((seed, number, _OURS))
 
 
@@ -102,15 +102,12 @@ def play_log(
     replicates: int,
     workers: int,
     bar: Progress,
-    enough: Callable[[World], bool] = lambda world: False,
     seat: Callable[[Job, World], Job] = lambda job, world: job._replace(world=world),
     keep: Callable[[World, Run], Any] = lambda world, run: None,
 ) -> Played:
     """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
     each replicate's rows, with a seed of its own.
 
-    enough   whether nothing more is asked once some paths were played in this world; then there
-             are fewer of them, and no replicates
     seat   the job in a world
     keep   what to keep of a replicate's world, once it was played
     """
@@ -123,20 +120,20 @@ def play_log(
     first = seat(job, world(once))
     loop, halt = cpu.warm_up(first, bar), np.zeros(1, np.int64)
 
-    def play(place: World, seed: int, start: int, count: int) -> Run:
-        task = seat(job._replace(game=job.game._replace(seed=seed)), place)
+    def play(own: World, seed: int, start: int, count: int) -> Run:
+        task = seat(job._replace(game=job.game._replace(seed=seed)), own)
         results = cpu.empty_results(task, count)
         cpu.play_rows(loop, task, start, results, np.zeros(1), halt)
         return to_run(task, results)
 
     def play_main(start: int, count: int) -> None:
-        place = world(once)
-        main[start] = place, play(place, job.game.seed, start, count)
+        own = world(once)
+        main[start] = own, play(own, job.game.seed, start, count)
 
     def play_again(number: int, count: int) -> None:
-        place = world(redrawn(generator(job.game.seed, number)))
-        redone[number] = play(place, seeds[number], 0, count)
-        worlds[number] = keep(place, redone[number])
+        own = world(redrawn(generator(job.game.seed, number)))
+        redone[number] = play(own, seeds[number], 0, count)
+        worlds[number] = keep(own, redone[number])
 
     def do(tasks: Sequence[Callable[[], None]], before: float, part: float) -> None:
         done = len(main) + len(redone)
@@ -150,16 +147,12 @@ def play_log(
             raise cpu.fault_error(job)
 
     do([partial(play_main, 0, 1)], 0.0, 0.0)
-    if enough(main[0][0]):
-        return Played([main[0]], [], [])
     main.clear()
     do(
         [partial(play_main, start, min(size, n_paths - start)) for start in starts],
         0.0,
         (share := n_paths / (n_paths + 2 * replicates)),
     )
-    if any(enough(place) for place, _ in main.values()):
-        return Played([main[start] for start in starts], [], [])
     rounds = float(np.concatenate([run.rounds for _, run in main.values()]).mean())
     again = int(min(_REPLICATE_PATHS, max(2, _REPLICATE_ROUNDS // max(rounds, 1))))
     do([partial(play_again, number, again) for number in range(replicates)], share, 1 - share)

@@ -28,7 +28,7 @@ class Credited(NamedTuple):
     spent: dict[str, Floats]  # likewise, of the first resource
     weight: Floats  # (P,) S times rounds per row that was drawn, 1 on average
     visits: Ints  # (n,)
-    asked: Ints  # (K,)
+    wanted: Ints  # (K,)
     lost: bool  # whether a path found no row for its choice
 
 
@@ -55,7 +55,7 @@ class ContextWorld:
         return np.bincount(rng.choice(real, len(real)), minlength=len(self.weight))
 
     def world(self, counts: Ints) -> World:
-        """Return what answers with these rows. A new one for each thread."""
+        """Return the world that answers with these rows, a new one for each thread."""
         log, n_arms, weights = self.log, len(self.log.arms), counts * self.weight
         n_values = self.values.shape[1]
         n_credits = IPS + 2 * n_values
@@ -86,15 +86,15 @@ class ContextWorld:
     def models(self, counts: Ints) -> Floats:
         """(n, K, 1 + d) What is expected of each arm in each row's context, as `values` are."""
         log, (low, high) = self.log, self.log.reward_range
-        most = log.cost_max.max(axis=0)
-        inside = np.column_stack([self.rewards, self.costs / most])
+        unit = log.cost_max.max(axis=0)
+        inside = np.column_stack([self.rewards, self.costs / unit])
         expected = _cross_fitted(self.features, self.arm, inside, counts, len(log.arms))
         rewards = low + (high - low) * np.clip(expected[:, :, :1], 0, 1)
-        costs = np.clip(expected[:, :, 1:] * most, log.cost_min, log.cost_max)
+        costs = np.clip(expected[:, :, 1:] * unit, log.cost_min, log.cost_max)
         return np.concatenate([rewards, costs], axis=2)
 
     def credited(self, world: World, run: Run) -> Credited:
-        """Return what the paths of a run in this world came to."""
+        """Return the credits of the paths of a run in this world."""
         credited, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
         doubly = IPS + n_values
         return Credited(
@@ -106,7 +106,7 @@ class ContextWorld:
             },
             _weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
             world.tables.visits,
-            world.tables.asked,
+            world.tables.wanted_first,
             bool(world.tables.lost[0]),
         )
 
@@ -120,7 +120,7 @@ def make_context_world(log: Log) -> ContextWorld:
     scaled = log.weight * (len(log) / log.chances)[log.arm]
     weight = np.concatenate([scaled, np.zeros(extra)])
     rows = np.concatenate([np.arange(len(log)), np.zeros(extra, np.int64)])
-    seen = context_rows(log.contexts.seen, len(log), len(log.arms))[rows]
+    contexts = context_rows(log.contexts.inputs, len(log), len(log.arms))[rows]
     rewards = np.concatenate([log.reward, np.zeros(extra)])
     order = np.argsort(arm, kind="stable")
     return ContextWorld(
@@ -128,7 +128,7 @@ def make_context_world(log: Log) -> ContextWorld:
         np.concatenate([[0], np.cumsum(np.bincount(arm, minlength=len(log.arms)))]),
         arm[order],
         weight[order],
-        np.ascontiguousarray(seen[order]),
+        np.ascontiguousarray(contexts[order]),
         reward[order],
         cost[order],
         np.column_stack([rewards, cost])[order],
@@ -174,7 +174,7 @@ def _learn_rows(
 def regression_of(
     contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int, ridge: float = RIDGE
 ) -> Regression:
-    """Return what the rows teach.
+    """Fit a regression of rewards and costs to the rows.
 
     contexts   (n, A, numbers of a context), the last number is 1
     values     (n, 1 + d) reward from 0 to 1, and costs in largest costs
@@ -192,6 +192,6 @@ def _cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_a
     for number in range(_FOLDS):
         here = fold == number
         learnt = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
-        seen = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
-        expected[here] = np.einsum("tkn,ksn->tks", seen, learnt.coefficients)
+        inputs = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
+        expected[here] = np.einsum("tkn,ksn->tks", inputs, learnt.coefficients)
     return expected

@@ -28,13 +28,7 @@ from purse.lab.theory.estimate import Estimate
 from purse.types import Floats
 
 FIRST = "snips"  # the method that is quoted, if it answers
-
 THOROUGH = 1_000  # logs from which on nothing is said about more
-SHORT = "log too short"
-_TOO_SHORT = (
-    "`replay` plays each logged row at most once, and a game needs more rows of an arm than there "
-    "are; the estimate does not"
-)
 GAME = ("rounds", "spent", "less")
 _NUMBERS = ("estimate", "error", "low", "high")
 _SPENT = ("spent", "spent_low", "spent_high")
@@ -211,27 +205,30 @@ class LogResult(PageResult):
     def grids(self) -> Iterator[Grid]:
         """Yield a table for each budget, the largest estimate first, in about 80 columns."""
         frame = self.frame()
-        methods = methods_of(frame)
-        replayed = "replay" in methods and len(methods) > 1
         for budget in budgets_of(frame):
-            here = frame.filter(budget=budget)
-            replays = {row["policy"]: row for row in here.filter(method="replay").to_dicts()}
-            head = [f"budget {budget:g}", "estimate ± 95%", *(["replay"] if replayed else [])]
-            rows = []
-            for row in self.ranked(here):
-                replay = [estimate_text(replays[row["policy"]])] if replayed else []
-                rows.append([row["policy"], estimate_text(row), *replay, *game_texts(row)])
-            yield Grid([*head, *GAME], rows)
+            head = [f"budget {budget:g}", "estimate ± 95%", *GAME]
+            rows = [
+                [row["policy"], estimate_text(row), *game_texts(row)]
+                for row in self.ranked(frame.filter(budget=budget))
+            ]
+            yield Grid(head, rows)
 
     def remarks(self) -> list[str]:
         """Return a line for each refusal, the precision, each doubt, each note and each warning."""
         return [
-            *map(plain, short_reasons(self.frame())),
+            *map(plain, self.reasons()),
             plain(precision(self.facts.replicates)),
             *map(plain, self.doubts()),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
+
+    def reasons(self) -> list[str]:
+        """Return a line for each reason why nothing is quoted of a player."""
+        frame = self.frame()
+        return reasons(
+            row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))
+        )
 
     def doubts(self) -> list[str]:
         """Return a line for each budget with which the methods contradict each other."""
@@ -306,18 +303,6 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         if row["refused"]:
             who.setdefault(row["refused"], []).append(row["policy"])
     return [f"{reason} ({', '.join(dict.fromkeys(players))})" for reason, players in who.items()]
-
-
-def short_reasons(frame: pl.DataFrame) -> list[str]:
-    """Return why nothing is quoted of a player, or why `replay` alone is missing."""
-    rows = [row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))]
-    answered = {(row["policy"], row["budget"]) for row in rows if not row["refused"]}
-    alone = any(
-        row["refused"].startswith(SHORT)
-        for row in frame.filter(method="replay").to_dicts()
-        if row["refused"] and (row["policy"], row["budget"]) in answered
-    )
-    return reasons(rows) + ([f"{SHORT}: {_TOO_SHORT}"] if alone else [])
 
 
 def precision(n: int) -> str:

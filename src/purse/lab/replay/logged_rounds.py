@@ -58,7 +58,7 @@ class LoggedRounds(NamedTuple):
     path: Ints  # (1,) the path that plays, from 0
     credits: Floats  # (P, C) sums over the rounds of each path
     visits: Ints  # (n,) how often each row was played
-    asked: Ints  # (K,) how often each arm was wanted first
+    wanted_first: Ints  # (K,) how often each arm was
     lost: Ints  # (1,) paths that found no row
 
 
@@ -126,7 +126,7 @@ def _set_credit(log: LoggedRounds, arm: int) -> None:
 
 
 @cold
-def _keep_credit(log: LoggedRounds) -> None:
+def _add_credit(log: LoggedRounds) -> None:
     """Add the credits of this round to those of its path."""
     for c in range(log.pending.shape[0]):
         log.credits[log.path[0], c] += log.pending[c]
@@ -164,7 +164,7 @@ def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
         if number == 0:
             _set_credit(log, arm)
             if arm >= 0:
-                log.asked[arm] += 1
+                log.wanted_first[arm] += 1
         if arm < SKIP or arm == log.arm[row]:
             break
         if arm == SKIP and uniform(at(again, number), _ROW + 1) < log.chance[row]:
@@ -183,7 +183,7 @@ def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
         log.credits[log.path[0], COUNT] += 1
         log.credits[log.path[0], DRAWS] += number + 1
     if play.arms[0] == SKIP:
-        _keep_credit(log)
+        _add_credit(log)
 
 
 def update(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
@@ -195,7 +195,7 @@ def update(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
     if log.wanted[0] != play.arms[0]:
         _set_credit(log, play.arms[0])
     log.pending[PLAYED] = log.values[row, 0]
-    _keep_credit(log)
+    _add_credit(log)
     log.visits[row] += 1
 
 

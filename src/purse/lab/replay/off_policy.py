@@ -1,4 +1,4 @@
-"""`estimate_log`: which policy would have gained how much, from a log that another policy wrote.
+"""The estimate of what each policy would have gained, from a log that another policy wrote.
 
 What is estimated is the expected gain of the whole game, learning included: the policy starts with
 nothing learnt and the full budget, contexts come as often as in the log, and rewards and costs of
@@ -7,8 +7,8 @@ an arm in a context as they were logged there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,55 +16,33 @@ from purse.base import validation
 from purse.base.progress import progress
 from purse.base.validation import usable_cores
 from purse.engine.job import Job, make_job
-from purse.lab.data.frame import Data
-from purse.lab.data.log import Log, read_log
-from purse.lab.data.question import METHODS, NO_LIMIT, Question
-from purse.lab.data.reading import open_source, without_empty
-from purse.lab.data.source import Source
+from purse.errors import invalid
+from purse.lab.data.log import Log
+from purse.lab.data.question import NO_LIMIT, Question
 from purse.lab.replay.estimates import LogPlayer, as_logged, budget_of
 from purse.lab.replay.log_result import LogFacts, LogResult
 from purse.lab.study import manifest
 from purse.lab.study.manifest import Recording
 
 _WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
-_FUNCTION = "purse.lab.replay.off_policy.estimate_log"
+_FIT = "fit"  # the stop rule of campaigns
+_CAMPAIGN_METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
-def estimate_log(
-    data: Data | Source,
-    *,
-    n_workers: int | None = None,
-    **asked: Any,
-) -> LogResult:
-    """Return what each policy would have gained with each budget, by each method, with 95%
-    intervals that hold the uncertainty of the log.
+def estimate(log: Log, question: Question, n_workers: int | None = None) -> LogResult:
+    """Estimate what each policy gains with each budget, by each method, with 95% intervals that
+    hold the uncertainty of the log.
 
-    data        a file (.csv, .parquet, .jsonl) or a frame: one row per round, one pull each
     n_workers   threads; their number changes no result
-    asked       the fields of `Question`; without a horizon games have no limit on rounds
 
-    Raise `InvalidInput` if a column is missing or a value is not allowed.
+    Raise `InvalidInput` if a value is not allowed.
     """
-    question = Question(**asked)
-    source = without_empty(open_source(data, question), question, log=True)
-    return ask_log(source, question, n_workers)
-
-
-def ask_log(source: Source, question: Question, n_workers: int | None) -> LogResult:
-    """Read the log in a source, and estimate what is asked of it."""
-    limit = question.limit
+    command = question.command(log.origin)
+    if log.budget:
+        question = _of_campaign(log, question)
+    else:
+        command = replace(question, horizon=log.horizon or NO_LIMIT).command(log.origin)
     question.check()
-    log = read_log(source, question)
-    methods = METHODS if tuple(question.methods) == METHODS else list(question.methods)
-    written = replace(question, horizon=limit or NO_LIMIT, methods=methods)
-    return estimate(log, question, written.command(source.name, _FUNCTION), n_workers)
-
-
-def estimate(log: Log, question: Question, command: str, n_workers: int | None = None) -> LogResult:
-    """Return what is asked of a log that was read.
-
-    command   how to ask again
-    """
     methods, seed = question.methods, question.seed
     rule = question.stop or ("exit" if log.horizon is None else "retry")
     alone = "hold" if rule == "hold" else "exit"
@@ -109,3 +87,21 @@ def estimate(log: Log, question: Question, command: str, n_workers: int | None =
         made=manifest.now(),
     )
     return LogResult(log, tuple(answers), facts)
+
+
+def _of_campaign(log: Log, question: Question) -> Question:
+    """Return the question about policies in the place of a campaign's own: with its budget and
+    stop rule, if no other is named.
+    """
+    several = len(log.resources) > 1
+    if several and not all(isinstance(size, Sequence) for size in question.sizes):
+        raise invalid(
+            "budgets",
+            question.budgets,
+            f"must be a list with an amount for each of the resources {', '.join(log.resources)}",
+        )
+    budgets = question.budgets
+    if budgets is None:
+        budgets = [list(log.budget) if several else log.budget[0]]
+    stop = question.stop or _FIT
+    return replace(question, budgets=budgets, stop=stop, methods=_CAMPAIGN_METHODS)

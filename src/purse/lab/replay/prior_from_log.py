@@ -9,19 +9,19 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import check_lab
+from purse.errors import InvalidInput
 from purse.features import Features
 from purse.kernels.prior import Prior, write_prior
 from purse.lab.data.frame import Data
-from purse.lab.data.log import read_log
+from purse.lab.data.log import Log
 from purse.lab.data.question import Question, Wanted
-from purse.lab.data.reading import open_source, without_empty
-from purse.lab.data.source import Source
+from purse.lab.data.rounds import open_rounds
 from purse.lab.replay.context_world import RIDGE, regression_of
 from purse.worlds._tables import context_rows
 
 
 def prior_from_log(
-    data: Data | Source,
+    data: Data,
     path: str | os.PathLike[str],
     *,
     features: Wanted | None = None,
@@ -54,14 +54,13 @@ def prior_from_log(
     Raise `InvalidInput` when a column is missing or a value is not allowed.
     """
     check_lab("prior_from_log", "numba", "polars")
-    asked = Question(
+    question = Question(
         arm=arm,
         reward=reward,
         cost=cost,
         probability=None,
         arms=arms,
         reward_range=reward_range,
-        horizon=1,  # with one, costs may be 0
         features=features,
         per_arm=per_arm,
         map=map,
@@ -69,14 +68,16 @@ def prior_from_log(
         skip_empty=skip_empty,
         empty=empty,
     )
-    log = read_log(without_empty(open_source(data, asked), asked, log=True), asked)
-    seen = np.ones((len(log), 1, 1))
+    log = open_rounds(data, question)
+    if not isinstance(log, Log) or log.budget:
+        raise InvalidInput(f"{log.name}: must be a log; it is the export of a campaign")
+    contexts = np.ones((len(log), 1, 1))
     if log.contexts is not None:
-        seen = context_rows(log.contexts.seen, len(log), len(log.arms))
+        contexts = context_rows(log.contexts.inputs, len(log), len(log.arms))
     values = np.column_stack([log.inside, log.cost / amounts.UNIT])
     near = validation.number("ridge", ridge, above=0)
     once = np.ones(len(log), np.int64)
-    learnt = regression_of(seen, log.arm, values, once, len(log.arms), near)
+    learnt = regression_of(contexts, log.arm, values, once, len(log.arms), near)
     declared = Features() if log.contexts is None else log.contexts.features
     return write_prior(
         path,

@@ -71,8 +71,8 @@ def score(
 ) -> _Score:
     """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
-    rest = float(np.mean(spent)), float(np.mean(pulls))
-    return _Score(budget, player, kind, mean, low, high, *rest, detail, ahead)
+    means = float(np.mean(spent)), float(np.mean(pulls))
+    return _Score(budget, player, kind, mean, low, high, *means, detail, ahead)
 
 
 def references(
@@ -127,14 +127,14 @@ def _references_of(
             rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
         )
         by_context = _lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
-        for name, (most, cost, pulls) in (
+        for name, (gain, cost, pulls) in (
             (LINEAR, play_linear(table, budget, horizon=None)),
             (WITH, by_context),
         ):
-            yield _Score(budget, name, "bound", most, most, most, cost, pulls)
+            yield _Score(budget, name, "bound", gain, gain, gain, cost, pulls)
     if world.horizon == len(rewards):  # on every path the same rows
-        most, cost, pulls = hindsight(rewards, units, budget)
-        yield _Score(budget, HINDSIGHT, "bound", most, most, most, cost, pulls)
+        gain, cost, pulls = hindsight(rewards, units, budget)
+        yield _Score(budget, HINDSIGHT, "bound", gain, gain, gain, cost, pulls)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
         optima = [
@@ -145,7 +145,7 @@ def _references_of(
         yield score(budget, HINDSIGHT, "bound", gains, spends, pulls, None, Ahead())
 
 
-def describe_mixture(arms: Sequence[str], shares: Floats, rest: str = "nothing") -> str:
+def describe_mixture(arms: Sequence[str], shares: Floats, others: str = "nothing") -> str:
     """Return the arms of a mixture with their parts of the rounds, the largest first.
 
     >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
@@ -154,7 +154,7 @@ def describe_mixture(arms: Sequence[str], shares: Floats, rest: str = "nothing")
     order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > _SMALLEST]
     parts = [f"{shares[arm]:.1%} {arms[arm]}" for arm in order]
     if (left := 1 - float(shares.sum())) > _SMALLEST:
-        parts.append(f"{left:.1%} {rest}")
+        parts.append(f"{left:.1%} {others}")
     return " + ".join(parts) or "nothing"
 
 

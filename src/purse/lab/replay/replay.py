@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from purse.base.optional import check_lab
 from purse.errors import InvalidInput, invalid
 from purse.lab.data.frame import Data
+from purse.lab.data.log import Log
 from purse.lab.data.question import NO_LIMIT, Question, Wanted
-from purse.lab.data.reading import costs_of, is_log, open_source, read_rounds, without_empty
+from purse.lab.data.rounds import Rounds, costs_of, open_rounds
 from purse.lab.replay.log_result import LogResult
-from purse.lab.replay.off_policy import ask_log, estimate
+from purse.lab.replay.off_policy import estimate
 from purse.lab.replay.table_replay import TableReplay, ask_table, default_policies
-
-_FIT = "fit"  # the stop rule of campaigns
-_METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
 def replay(
-    data: Data,
+    data: Data | Rounds,
     *,
     budgets: float | Sequence[Any] | None = None,
     policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
@@ -45,6 +42,9 @@ def replay(
     decimal: str | None = None,
     skip_empty: bool = False,
     empty: str | Sequence[str] = (),
+    reward_range: tuple[float, float] | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
 ) -> TableReplay | LogResult:
     """Replay policies on recorded rounds with each budget.
 
@@ -76,6 +76,8 @@ def replay(
     skip_empty   whether rows with an empty cell are left out; else they are refused. In a column of
               numbers n/a, NA, null, nan, none and - are empty, too
     empty     further words that stand for an empty cell, in every column
+    reward_range, cost_min, cost_max   bounds that policies are told, if they are wider than a log:
+              two numbers, and for costs one number or one for each arm
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
     which it was chosen. The column `probability` makes the data a log. A log without one is read
@@ -93,9 +95,7 @@ def replay(
     its arms with probability 1.
     """
     check_lab("replay", "numba", "polars")
-    from purse.lab.data.journal import is_journal
-
-    asked = Question(
+    question = Question(
         policies=policies,
         budgets=budgets,
         horizon=horizon,
@@ -114,49 +114,20 @@ def replay(
         features=features,
         per_arm=per_arm,
         map=map,
-        references=True,
+        reward_range=reward_range,
+        cost_min=cost_min,
+        cost_max=cost_max,
     )
-    if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
-        for name, value in (("features", features), ("map", map)):
-            if value is not None:
-                raise invalid(name, value, "must be left out; a campaign has its own")
-        return _replay_journal(Path(data), asked, n_workers)
-    source = open_source(data, asked)
-    log = is_log(source, asked)
-    source = without_empty(source, asked, log)
-    if budgets is None:
-        costs = costs_of(read_rounds(source, asked, log))
+    rounds = open_rounds(data, question)
+    campaign = isinstance(rounds, Log) and bool(rounds.budget)
+    if budgets is None and not campaign:
+        costs = costs_of(rounds)
         raise InvalidInput(f"budgets: is missing; give one amount or several (--budget); {costs}")
     if policies is None:
-        asked = replace(asked, policies=default_policies(features))
-    if log:
-        rounds = len(source.frame) if horizon is None else horizon
-        return ask_log(source, replace(asked, horizon=rounds), n_workers)
+        contexts = None if rounds.contexts is None else rounds.contexts.features.names
+        question = replace(question, policies=default_policies(contexts))
+    if isinstance(rounds, Log):
+        return estimate(rounds, replace(question, references=not campaign), n_workers)
     if horizon == NO_LIMIT:
         raise invalid("horizon", horizon, "must be a number for a table, which ends")
-    return ask_table(source, asked, n_workers, folder)
-
-
-def _replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogResult:
-    """Return what policies would have earned in the place of a campaign's own, see `replay`."""
-    from purse.lab.data.journal import read_journal_log
-
-    log, budget = read_journal_log(path)
-    if asked.horizon is not None:
-        log = replace(log, horizon=asked.limit)
-    several = len(log.resources) > 1
-    if several and not all(isinstance(size, Sequence) for size in asked.sizes):
-        raise invalid(
-            "budgets",
-            asked.budgets,
-            f"must be a list with an amount for each of the resources {', '.join(log.resources)}",
-        )
-    if asked.policies is None:
-        features = None if log.contexts is None else log.contexts.features.names
-        asked = replace(asked, policies=default_policies(features))
-    again = asked.command(path)
-    if asked.budgets is None:
-        asked = replace(asked, budgets=[budget if several else budget[0]])
-    asked = replace(asked, methods=_METHODS, stop=asked.stop or _FIT, references=False)
-    asked.check()
-    return estimate(log, asked, again, n_workers)
+    return ask_table(rounds, question, n_workers, folder)

@@ -16,11 +16,8 @@ from purse.base.files import write_atomically
 from purse.base.optional import pl
 from purse.base.progress import whole
 from purse.base.text import count
-from purse.lab.data.frame import Data
 from purse.lab.data.question import Question, Wanted
-from purse.lab.data.reading import open_source, without_empty
-from purse.lab.data.source import Source
-from purse.lab.data.table import read_table, world_of_table
+from purse.lab.data.table import FullTable, world_of_table
 from purse.lab.replay.references import references
 from purse.lab.result import Grid, Result, Verdict
 from purse.lab.study import manifest
@@ -85,35 +82,16 @@ def default_policies(features: Wanted | None) -> tuple[str, ...]:
     return DEFAULT_POLICIES if features is None else (_WITH_FEATURES, *DEFAULT_POLICIES)
 
 
-def replay_table(
-    data: Data | Source,
-    *,
+def ask_table(
+    table: FullTable,
+    question: Question,
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    **asked: Any,
 ) -> TableReplay:
     """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
     beside the references.
-
-    n_workers, folder   as in `purse.replay`
-    asked               the fields of `Question`, but for those about logs
     """
-    question = Question(**asked)
-    source = without_empty(open_source(data, question), question, log=False)
-    return ask_table(source, question, n_workers, folder)
-
-
-def ask_table(
-    source: Source,
-    question: Question,
-    n_workers: int | None,
-    folder: str | os.PathLike[str] | None,
-) -> TableReplay:
-    """Read the table in a source, and play what is asked of it."""
-    table = read_table(source, question)
     world = world_of_table(table, horizon=question.limit)
-    if question.policies is None:
-        question = replace(question, policies=default_policies(question.features))
     for policy in question.players:
         if not isinstance(policy, str):
             load(policy)  # which refuses a class
@@ -128,8 +106,8 @@ def ask_table(
         )
         bar.part(0.6, 0.4, "the arms alone, and what could be had")
         rows = references(world, study.facts.budgets, **how)
-    again = replace(question, stop=None if stop == "retry" else stop).command(source.name)
-    note, notes = "", tuple(source.notes)
+    again = replace(question, stop=None if stop == "retry" else stop).command(table.origin)
+    note, notes = "", table.notes
     if table.contexts is not None:
         note = table.contexts.note
         notes += table.contexts.hints(world.horizon, world.n_arms)

@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
-
-from purse.base import amounts, validation
+from purse.base import validation
 from purse.base.optional import check_lab
 from purse.base.progress import progress
 from purse.base.validation import usable_cores
@@ -17,14 +15,11 @@ from purse.compiler.error_text import NO_FOLDER
 from purse.compiler.jit import code_folder
 from purse.engine.job import sees_contexts
 from purse.errors import PurseError
-from purse.lab.data.log import Log
 from purse.lab.replay import table_replay
-from purse.lab.replay.log_worlds import make_queues
 from purse.lab.study import compare
 from purse.lab.study.compile_ahead import Task, compile_all
 from purse.lab.study.shard import JobSpec
 from purse.policies import load
-from purse.types import World
 
 # those of `compare` and `replay`; and what all are measured against
 _DEFAULT_POLICIES = tuple(
@@ -58,7 +53,7 @@ def warm(
     if folder is None:
         raise PurseError(NO_FOLDER)
     chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    recipes = [recipe for policy in chosen for recipe in _recipes_of(policy)]
+    recipes = list(map(_recipe_of, chosen))
     with progress("compiling") as bar:
         done = iter(range(1, 2 * len(recipes) + 1))
 
@@ -70,18 +65,7 @@ def warm(
     return folder
 
 
-def _recipes_of(policy: str | ModuleType) -> list[JobSpec]:
-    """Return what is compiled of a policy: its loops in worlds of our own and in logs."""
+def _recipe_of(policy: str | ModuleType) -> JobSpec:
+    """Return the job whose loop serves a policy in all worlds of our own and in logs."""
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
-    worlds: list[str | World] = (
-        [_WITH_CONTEXTS] if sees_contexts(module) else [_WORLD, _logged_world()]
-    )
-    return [JobSpec(policy, world, _BUDGET, 0, "exit") for world in worlds]
-
-
-def _logged_world() -> World:
-    """Return the world of the smallest log."""
-    arms, costs = np.arange(2), np.full((2, 1), amounts.UNIT)
-    rows = arms, np.ones(2), costs, np.full(2, 2.0)
-    queues = make_queues(Log("log", ("a", "b"), *rows, costs, costs, (0.0, 1.0), None))
-    return queues.world(queues.once())
+    return JobSpec(policy, _WITH_CONTEXTS if sees_contexts(module) else _WORLD, _BUDGET, 0, "exit")

@@ -14,8 +14,8 @@ import numpy as np
 from purse import worlds as known_worlds
 from purse.base import validation
 from purse.base.text import count_in_words, first_paragraph, join_words
+from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.job import SEEDS, rule_alone
-from purse.engine.late.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.python_policy import as_module
 from purse.errors import InvalidInput, invalid
 from purse.lab.study.shard import JobSpec, Shard, shards_of

@@ -41,10 +41,10 @@ const live = new Live({
 });
 
 function connection(state, since) {
-  const place = find("connection");
+  const node = find("connection");
   const words = state === "stale" ? `Stale since ${format.time(since)}, reconnecting` : WORDS[state];
-  place.dataset.state = state;
-  if (place.textContent !== words) place.textContent = words;
+  node.dataset.state = state;
+  if (node.textContent !== words) node.textContent = words;
 }
 
 function controls() {

@@ -18,14 +18,14 @@ export function forget() {
 function chosen(all) {
   if (all.length <= MANY) return all;
   const sorted = all.toSorted((one, two) => two.pulls - one.pulls);
-  return few ? sorted.filter(({ pulls: made }, place) => place < FEW && (made > 1 || place < 1)) : sorted;
+  return few ? sorted.filter(({ pulls: count }, index) => index < FEW && (count > 1 || index < 1)) : sorted;
 }
 
 /** Draw the arms; `chances` are the policy's probabilities, if they were asked for. */
-export function draw(seen, chances) {
-  const { status, history, now, until } = seen;
+export function draw(view, chances) {
+  const { status, history, now, until } = view;
   const resources = status.purses.map((purse) => purse.resource);
-  const colours = new Map(history.series.pulls.map((arm, place) => [arm.arm, colourOf(arm, place)]));
+  const colours = new Map(history.series.pulls.map((arm, index) => [arm.arm, colourOf(arm, index)]));
   const best = Math.max(0, ...history.arms.map((arm) => arm.efficiency ?? 0));
   const top = Math.min(2.5 * best, Math.max(best, ...history.arms.map((arm) => arm.interval?.[1] ?? 0))) || 1;
   const waits = ["settled", "failed"].filter((name) => history.arms.some((arm) => arm[name]));
@@ -33,13 +33,13 @@ export function draw(seen, chances) {
     ...resources.map((resource) => ({ name: `Mean cost, ${resource}`, label: resources.length > 1 ? resource : "Cost" })), { name: `Reward per ${resources[0]}, 95%`, label: `Per ${resources[0]}`, wide: true }];
   const shown = chosen(history.arms);
   const reward = format.column(shown.map((arm) => arm.mean_reward));
-  const costs = resources.map((_, place) => format.column(shown.map((arm) => arm.mean_costs?.[place])));
+  const costs = resources.map((_, index) => format.column(shown.map((arm) => arm.mean_costs?.[index])));
   const ratio = format.column(shown.map((arm) => arm.efficiency));
   const exact = (show, value) => el("span", { title: value ?? null }, show(value));
   const rows = shown.map((arm) => ({
     head: el("span", { class: "named" }, swatch(colours.get(arm.arm) ?? "others"), el("span", {}, arm.arm, badge(status, arm.arm))),
     cells: [format.count(arm.pulls), format.count(arm.told), ...waits.map((name) => format.count(arm[name])), format.share(arm.share), format.share(arm.recent_share), ...(chances ? [arm.arm in chances ? format.share(chances[arm.arm]) : "–"] : []), exact(reward, arm.mean_reward),
-      ...costs.map((show, place) => exact(show, arm.mean_costs?.[place])), efficiency(arm, ratio, top)],
+      ...costs.map((show, index) => exact(show, arm.mean_costs?.[index])), efficiency(arm, ratio, top)],
   }));
   find("arms").toggleAttribute("data-long", shown.some(({ arm }) => arm.length > 20));
   find("arms").dataset.more = waits.length + (chances ? 1 : 0) + resources.length - 1;
@@ -48,7 +48,7 @@ export function draw(seen, chances) {
   const caption = status.counts.tickets ? `What was reported of each arm. Recent share: in the last ${recent}.${chances ? " Next: the policy's probabilities for the next round." : ""}` : "Nothing was asked for yet.";
   const more = () => {
     few = false;
-    draw(seen, chances);
+    draw(view, chances);
   };
   replace(find("arms"), table(caption, columns, rows, { cards: true }), others ? el("button", { type: "button", class: "button", "data-key": "more-arms", onclick: more }, `Show ${others} more, tried less often`) : "");
   find("pulls").hidden = !status.counts.tickets;

@@ -62,13 +62,13 @@ export class Chart {
     if (!by || !this.spots?.length) return;
     event.preventDefault();
     const last = this.spots.length - 1;
-    const place = this.over === undefined ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, this.nearest(this.over) + by));
-    this.over = this.spots[place].x;
+    const index = this.over === undefined ? (by > 0 ? 0 : last) : Math.min(last, Math.max(0, this.nearest(this.over) + by));
+    this.over = this.spots[index].x;
     this.show(this.over);
   }
 
   nearest(x) {
-    return this.spots.reduce((best, each, place) => (Math.abs(each.x - x) < Math.abs(this.spots[best].x - x) ? place : best), 0);
+    return this.spots.reduce((best, each, index) => (Math.abs(each.x - x) < Math.abs(this.spots[best].x - x) ? index : best), 0);
   }
 
   show(x) {
@@ -91,11 +91,11 @@ export class Chart {
 }
 
 const scale = (from, to, low, high) => (value) => low + ((value - from) / (to - from || 1)) * (high - low);
-const line = (points) => points.map(([x, y], place) => `${place ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+const line = (points) => points.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 /** Places of at most 24 rows, the last one among them. */
 function sampled(items) {
   const step = Math.ceil(items.length / 24);
-  return items.map((_, place) => place).filter((place) => (items.length - 1 - place) % step === 0);
+  return items.map((_, index) => index).filter((index) => (items.length - 1 - index) % step === 0);
 }
 
 /** The last of the `values` that is not after a time: what happened later is not spread over the time before. */
@@ -104,10 +104,10 @@ function valueAt(at, values, time) {
   return values[Math.max(0, next < 0 ? values.length - 1 : next - 1)];
 }
 
-/** Equal parts of the time between two times, at most `most` of them, none shorter than a second. */
-function intervals(from, to, most = 24) {
-  const parts = Math.max(1, Math.min(most, Math.floor(to - from)));
-  return Array.from({ length: parts }, (_, place) => [from + ((to - from) * place) / parts, from + ((to - from) * (place + 1)) / parts]);
+/** Equal parts of the time between two times, at most `limit` of them, none shorter than a second. */
+function intervals(from, to, limit = 24) {
+  const parts = Math.max(1, Math.min(limit, Math.floor(to - from)));
+  return Array.from({ length: parts }, (_, index) => [from + ((to - from) * index) / parts, from + ((to - from) * (index + 1)) / parts]);
 }
 
 const band = (upper, lower) => `${line([...upper, ...lower.toReversed()])}Z`;
@@ -140,7 +140,7 @@ export function budget({ resource, granted, places, purse, at: times, now, until
   const edge = projection ? end + (projection.seconds <= AHEAD * life ? projection.seconds * 1.04 : life * 0.6) : end;
   const fine = format.isFine(at[0], end);
   const show = (value) => format.fixed(value, places);
-  const paid = values.spent.map((inside, place) => inside + values.overrun[place]);
+  const paid = values.spent.map((inside, index) => inside + values.overrun[index]);
   const highest = Math.max(...values.budget, ...paid);
   const x = scale(at[0], edge, EDGE.left, width - EDGE.right);
   const y = scale(0, highest * 1.04, height - EDGE.bottom, EDGE.top);
@@ -149,18 +149,18 @@ export function budget({ resource, granted, places, purse, at: times, now, until
   let floor = at.map(() => 0);
   const areas = [];
   for (const name of STACK) {
-    const roof = floor.map((low, place) => low + values[name][place]);
-    const shape = band(at.map((time, place) => [x(time), y(roof[place])]), at.map((time, place) => [x(time), y(floor[place])]));
+    const roof = floor.map((low, index) => low + values[name][index]);
+    const shape = band(at.map((time, index) => [x(time), y(roof[index])]), at.map((time, index) => [x(time), y(floor[index])]));
     areas.push(svg("path", { class: name, d: shape }));
     if (name === "presumed") areas.push(svg("path", { fill: `url(#${hatch})`, d: shape }));
     floor = roof;
   }
-  const steps = values.budget.flatMap((level, place) => (place && level !== values.budget[place - 1] ? [[x(at[place]), y(values.budget[place - 1])], [x(at[place]), y(level)]] : [[x(at[place]), y(level)]]));
-  marks.push(svg("path", { class: "left", d: band(steps, at.map((time, place) => [x(time), y(floor[place])])) }));
+  const steps = values.budget.flatMap((level, index) => (index && level !== values.budget[index - 1] ? [[x(at[index]), y(values.budget[index - 1])], [x(at[index]), y(level)]] : [[x(at[index]), y(level)]]));
+  marks.push(svg("path", { class: "left", d: band(steps, at.map((time, index) => [x(time), y(floor[index])])) }));
   axes(marks, { x, y, width, height, times: format.timeTicks(at[0], edge, Math.max(2, Math.floor(width / 90))), levels: format.ticks(highest, 4), label: format.amount });
   marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(edge), y(values.budget.at(-1))]]) }));
   const over = values.overrun.at(-1) > 0;
-  if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, place) => [x(time), y(paid[place])])) }));
+  if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, index) => [x(time), y(paid[index])])) }));
   marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `${granted} ${format.amount(values.budget.at(-1))}`));
   if (projection) {
     const left = values.left.at(-1);
@@ -172,7 +172,7 @@ export function budget({ resource, granted, places, purse, at: times, now, until
     else marks.push(svg("text", { class: "strong", x: tip[0], y: tip[1] - 8, "text-anchor": "end" }, `→ in ${format.duration(projection.seconds)}`));
   }
   const shown = [["spent", "spent"], ["presumed", "presumed"], ["held", "held"], ["left", "left"], ...(over ? [["overrun", "overrun"]] : [])];
-  const spots = at.map((time, place) => ({ x: x(time), title: format.moment(time, now, fine), lines: shown.map(([name, label]) => [name, label, show(values[name][place])]) }));
+  const spots = at.map((time, index) => ({ x: x(time), title: format.moment(time, now, fine), lines: shown.map(([name, label]) => [name, label, show(values[name][index])]) }));
   const last = shown.map(([name, label]) => `${label} ${show(values[name].at(-1))}`).join(", ");
   return {
     marks,
@@ -180,7 +180,7 @@ export function budget({ resource, granted, places, purse, at: times, now, until
     desc: `${resource} since ${format.moment(at[0], now)}: ${last}, of a budget of ${format.amount(values.budget.at(-1))}.${projection ? ` At this speed it runs out in ${format.duration(projection.seconds)}.` : ""}`,
     key: [...shown.filter(([name]) => name !== "overrun").map(([name, label]) => [swatch(name), label]), ...(over ? [[lineMark("paid-line"), "paid in all, overrun included"]] : []), [lineMark("budget-line"), "budget"], ...(projection ? [[lineMark("ahead"), "at this speed"]] : [])],
     table: () => table(`${resource} over time`, ["Time", ...shown.map(([, label]) => label), "budget"].map((name) => ({ name })),
-      sampled(at).map((place) => ({ head: format.moment(at[place], now, fine), cells: [...shown.map(([name]) => show(values[name][place])), show(values.budget[place])] }))),
+      sampled(at).map((index) => ({ head: format.moment(at[index], now, fine), cells: [...shown.map(([name]) => show(values[name][index])), show(values.budget[index])] }))),
   };
 }
 
@@ -192,8 +192,8 @@ export function gauge(parts) {
   const bars = parts.flatMap(([name, value]) => {
     const width = (value / total) * 1000;
     x += width;
-    const place = { x: x - width, width, height: 14 };
-    return [svg("rect", { class: name, ...place }), name === "presumed" && svg("rect", { fill: `url(#${lines})`, ...place })];
+    const box = { x: x - width, width, height: 14 };
+    return [svg("rect", { class: name, ...box }), name === "presumed" && svg("rect", { fill: `url(#${lines})`, ...box })];
   });
   return svg("svg", { class: "gauge", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, hatched(lines), ...bars);
 }
@@ -207,16 +207,16 @@ export function interval(value, range, top) {
     svg("circle", { cx: x(value), cy: 10, r: 4.5 }));
 }
 
-export const colourOf = (arm, place) => (arm.arm === null ? "others" : `arm-${place % 8}`);
+export const colourOf = (arm, index) => (arm.arm === null ? "others" : `arm-${index % 8}`);
 const label = (arm) => arm.arm ?? "others";
 
 /** Bars of counts; an interval in which nothing was pulled is empty. */
 export function pulls({ at, rows, now, until }, width, height) {
   const [first, last] = [at[0], until];
   const fine = format.isFine(first, last);
-  const bars = intervals(first, last).map(([from, to], place) => {
-    const made = rows.map((arm) => valueAt(at, arm.pulls, to) - (place ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
-    return { from, to, made, sum: made.reduce((one, two) => one + two, 0) };
+  const bars = intervals(first, last).map(([from, to], index) => {
+    const counts = rows.map((arm) => valueAt(at, arm.pulls, to) - (index ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
+    return { from, to, counts, sum: counts.reduce((one, two) => one + two, 0) };
   });
   const top = Math.max(1, ...bars.map((bar) => bar.sum));
   const x = scale(first, last, EDGE.left, width - EDGE.right);
@@ -224,25 +224,25 @@ export function pulls({ at, rows, now, until }, width, height) {
   const marks = [];
   const levels = format.ticks(top, 4).filter((level) => Number.isInteger(level));
   axes(marks, { x, y, width, height, times: format.timeTicks(first, last, Math.max(2, Math.floor(width / 90))), levels, label: format.count });
-  for (const { from, to, made } of bars) {
+  for (const { from, to, counts } of bars) {
     let floor = 0;
-    for (const [place, count] of made.entries()) {
-      if (count) marks.push(svg("rect", { class: colourOf(rows[place], place), x: x(from) + 0.75, width: Math.max(1, x(to) - x(from) - 1.5), y: y(floor + count), height: Math.max(0.5, y(floor) - y(floor + count)) }));
+    for (const [index, count] of counts.entries()) {
+      if (count) marks.push(svg("rect", { class: colourOf(rows[index], index), x: x(from) + 0.75, width: Math.max(1, x(to) - x(from) - 1.5), y: y(floor + count), height: Math.max(0.5, y(floor) - y(floor + count)) }));
       floor += count;
     }
   }
   const when = ({ from, to }) => `${format.moment(from, now, fine)} to ${format.moment(to, now, fine)}`;
-  const words = (bar, place) => `${format.count(bar.made[place])}${bar.sum ? ` (${format.share(bar.made[place] / bar.sum)})` : ""}`;
+  const words = (bar, index) => `${format.count(bar.counts[index])}${bar.sum ? ` (${format.share(bar.counts[index] / bar.sum)})` : ""}`;
   const busy = bars.filter((bar) => bar.sum);
   return {
     marks,
     spots: bars.map((bar) => ({
       x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
-      lines: bar.sum ? rows.map((arm, place) => [colourOf(arm, place), label(arm), words(bar, place)]).filter((_, place) => bar.made[place]).toReversed() : [[null, "nothing was pulled", ""]],
+      lines: bar.sum ? rows.map((arm, index) => [colourOf(arm, index), label(arm), words(bar, index)]).filter((_, index) => bar.counts[index]).toReversed() : [[null, "nothing was pulled", ""]],
     })),
-    desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, place) => `${label(arm)} ${words(busy.at(-1), place)}`).join(", ")}.` : "Nothing was pulled yet.",
-    key: rows.map((arm, place) => [swatch(colourOf(arm, place)), label(arm)]),
-    table: () => table("Pulls of each arm", ["Time", ...rows.map(label)].map((each) => ({ name: each })), sampled(bars).map((place) => ({ head: when(bars[place]), cells: rows.map((_, arm) => words(bars[place], arm)) }))),
+    desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, index) => `${label(arm)} ${words(busy.at(-1), index)}`).join(", ")}.` : "Nothing was pulled yet.",
+    key: rows.map((arm, index) => [swatch(colourOf(arm, index)), label(arm)]),
+    table: () => table("Pulls of each arm", ["Time", ...rows.map(label)].map((each) => ({ name: each })), sampled(bars).map((index) => ({ head: when(bars[index]), cells: rows.map((_, arm) => words(bars[index], arm)) }))),
   };
 }
 
@@ -254,8 +254,8 @@ export function rewardRate({ at, gain, paid, value, resource, now, until }, widt
   const [first, last] = [at[0], until];
   const best = certain(value.best);
   const fine = format.isFine(first, last);
-  const bars = intervals(first, last).map(([from, to], place) => {
-    const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (place ? valueAt(at, series, from) : series[0]));
+  const bars = intervals(first, last).map(([from, to], index) => {
+    const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (index ? valueAt(at, series, from) : series[0]));
     return { from, to, rewards, money, rate: money > 0 ? rewards / money : null };
   });
   const total = Number(value.paid[0]);

@@ -27,8 +27,8 @@ export function table(caption, columns, rows, { cards = false, compact = false, 
   const head = columns.map(({ name, text }) => el("th", { scope: "col", role: "columnheader", class: text ? "text" : null }, name));
   const body = rows.map(({ head: first, cells }) =>
     el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, first),
-      ...cells.map((cell, place) => {
-        const { name, label = name, text, wide } = columns[place + 1];
+      ...cells.map((cell, index) => {
+        const { name, label = name, text, wide } = columns[index + 1];
         return el("td", { role: "cell", "data-label": label, class: [text && "text", wide && "wide"].filter(Boolean).join(" ") || null }, cell);
       })));
   return el("table", { role: "table", class: [cards && "cards", compact && "compact"].filter(Boolean).join(" ") || null },
@@ -37,18 +37,18 @@ export function table(caption, columns, rows, { cards = false, compact = false, 
     el("tbody", { role: "rowgroup" }, ...body));
 }
 
-const pressed = new Map(); // places in which a button is held down, and what they will hold then
+const pressed = new Map(); // nodes in which a button is held down, and what they will hold then
 
-addEventListener("pointerup", () => setTimeout(() => pressed.forEach((content, place) => replace(place, ...content))));
+addEventListener("pointerup", () => setTimeout(() => pressed.forEach((content, node) => replace(node, ...content))));
 
-/** Put new content into a place; what had the focus, by its data-key, has it again. A button that is held down stays until it is let go: it would lose its click. */
-export function replace(place, ...content) {
-  pressed.delete(place);
-  if (place.querySelector("button:active")) {
-    pressed.set(place, content);
+/** Put new content into a node; what had the focus, by its data-key, has it again. A button that is held down stays until it is let go: it would lose its click. */
+export function replace(node, ...content) {
+  pressed.delete(node);
+  if (node.querySelector("button:active")) {
+    pressed.set(node, content);
     return;
   }
-  const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  place.replaceChildren(...content);
-  if (key !== undefined) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  const key = node.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  node.replaceChildren(...content);
+  if (key !== undefined) node.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }

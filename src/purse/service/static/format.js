@@ -58,12 +58,12 @@ const SPANS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 export function duration(seconds) {
   const total = Math.max(0, Math.round(seconds));
   if (total >= 86400 * 1000) return "years";
-  const place = SPANS.findIndex(([, length]) => total >= length);
-  if (place < 0) return "0 s";
-  const [unit, length] = SPANS[place];
-  const next = SPANS[place + 1];
-  const rest = next ? Math.floor((total % length) / next[1]) : 0;
-  return `${Math.floor(total / length)} ${unit}${rest ? ` ${rest} ${next[0]}` : ""}`;
+  const index = SPANS.findIndex(([, length]) => total >= length);
+  if (index < 0) return "0 s";
+  const [unit, length] = SPANS[index];
+  const next = SPANS[index + 1];
+  const remainder = next ? Math.floor((total % length) / next[1]) : 0;
+  return `${Math.floor(total / length)} ${unit}${remainder ? ` ${remainder} ${next[0]}` : ""}`;
 }
 
 /** How long ago, in the largest unit: 2 h ago. */
@@ -84,16 +84,16 @@ export function often(perSecond, what) {
 /** How to show the numbers of a column: the same decimals, three digits of the largest and two of the smallest, within bounds. */
 export function column(values) {
   const sizes = values.map(Math.abs).filter((value) => value > 0).map((value) => Math.floor(Math.log10(value)));
-  const most = 2 - Math.max(...sizes, -6);
-  const places = values.every(Number.isInteger) ? 0 : Math.max(0, Math.min(most + 2, Math.max(most, 1 - Math.min(...sizes, 2))));
+  const decimals = 2 - Math.max(...sizes, -6);
+  const places = values.every(Number.isInteger) ? 0 : Math.max(0, Math.min(decimals + 2, Math.max(decimals, 1 - Math.min(...sizes, 2))));
   return (value) => (value === null || value === undefined ? "–" : value === 0 ? "0" : fixed(value, places));
 }
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
 
-/** Times at round steps between two times, at most `most` of them, with their labels. */
-export function timeTicks(from, to, most) {
-  const step = STEPS.find((each) => (to - from) / each <= most) ?? 31536000 * Math.ceil((to - from) / 31536000 / most);
+/** Times at round steps between two times, at most `limit` of them, with their labels. */
+export function timeTicks(from, to, limit) {
+  const step = STEPS.find((each) => (to - from) / each <= limit) ?? 31536000 * Math.ceil((to - from) / 31536000 / limit);
   const shift = new Date(from * 1000).getTimezoneOffset() * 60;
   const first = Math.ceil((from - shift) / step) * step + shift;
   const label = step >= 86400 ? day : step >= 60 ? minute : clock;
@@ -106,9 +106,9 @@ export function timeTicks(from, to, most) {
 }
 
 /** Round numbers from zero up to a value. */
-export function ticks(top, most) {
-  const rough = top / most || 1;
+export function ticks(top, limit) {
+  const rough = top / limit || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999999);
-  return Array.from({ length: Math.floor((top / step) * 1.000001) + 1 }, (_, place) => place * step);
+  return Array.from({ length: Math.floor((top / step) * 1.000001) + 1 }, (_, index) => index * step);
 }

@@ -21,7 +21,7 @@ export function decimals(values) {
 }
 
 /** The balances of this period, in which what is presumed counts as spent; without periods they are as they were. */
-export const inPeriod = (purses, period) => (period ? purses.map((purse, place) => ({ ...purse, budget: period.budget[place], spent: period.spent[place], held: period.held[place], presumed: "0" })) : purses);
+export const inPeriod = (purses, period) => (period ? purses.map((purse, index) => ({ ...purse, budget: period.budget[index], spent: period.spent[index], held: period.held[index], presumed: "0" })) : purses);
 
 /** The decimals of a budget and its parts. */
 export const decimalsOf = (purse) => decimals([...PARTS, "budget", "overrun"].map((name) => purse[name]));
@@ -63,16 +63,16 @@ export function column(values, places = decimals(values)) {
 export function parts(purse) {
   const places = decimalsOf(purse);
   const exact = Object.fromEntries(PARTS.map((name) => [name, units(purse[name])]));
-  const made = Object.fromEntries(PARTS.map((name) => [name, rounded(exact[name], places)]));
+  const steps = Object.fromEntries(PARTS.map((name) => [name, rounded(exact[name], places)]));
   const largest = PARTS.reduce((best, name) => (exact[name] > exact[best] ? name : best));
-  const others = PARTS.filter((name) => name !== largest).reduce((sum, name) => sum + made[name], 0n);
-  made[largest] = rounded(units(purse.budget), places) - others;
+  const others = PARTS.filter((name) => name !== largest).reduce((sum, name) => sum + steps[name], 0n);
+  steps[largest] = rounded(units(purse.budget), places) - others;
   const overrun = rounded(units(purse.overrun), places);
   return {
     places,
-    ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(made[name], places) : shown(purse[name], places)])),
+    ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(steps[name], places) : shown(purse[name], places)])),
     budget: text(rounded(units(purse.budget), places), places),
     overrun: shown(purse.overrun, places),
-    paid: text(made.spent + overrun, places),
+    paid: text(steps.spent + overrun, places),
   };
 }

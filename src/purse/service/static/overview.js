@@ -18,18 +18,18 @@ function* levels(level, depth = 0, above = []) {
 const accountsAbove = (tops) => new Map(tops.flatMap((top) => [...levels(top)]).filter(({ kind }) => kind === "campaign").map((level) => [level.name, level.above]));
 
 /** The level above that has least left of a resource, if that is less than this one has. */
-function scarcest({ purses, above }, place) {
-  const least = above.reduce((best, each) => (best && money.units(best.purses[place].left) <= money.units(each.purses[place].left) ? best : each), null);
-  return least && money.units(least.purses[place].left) < money.units(purses[place].left) ? least : null;
+function scarcest({ purses, above }, index) {
+  const least = above.reduce((best, each) => (best && money.units(best.purses[index].left) <= money.units(each.purses[index].left) ? best : each), null);
+  return least && money.units(least.purses[index].left) < money.units(purses[index].left) ? least : null;
 }
 
 /** Left of each budget, as a bar and in words. */
 function left(level) {
-  return el("span", { class: "lefts" }, ...money.inPeriod(level.purses, level.period).map((purse, place) => {
+  return el("span", { class: "lefts" }, ...money.inPeriod(level.purses, level.period).map((purse, index) => {
     const text = money.parts(purse);
-    const least = level.above?.length ? scarcest(level, place) : null;
+    const least = level.above?.length ? scarcest(level, index) : null;
     return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` left of ${text.budget} ${purse.resource}${level.period ? " in this period" : ""}`),
-      least ? el("small", { class: "quiet" }, `only ${money.parts(least.purses[place]).left} ${purse.resource} in ${least.name}`) : null);
+      least ? el("small", { class: "quiet" }, `only ${money.parts(least.purses[index]).left} ${purse.resource} in ${least.name}`) : null);
   }));
 }
 
@@ -55,7 +55,7 @@ function amounts(rows, words) {
     const known = rows.map(({ purses }) => purses.find((purse) => purse.resource === resource));
     const of = (word) => known.map((purse) => purse?.[word] ?? "0");
     const places = money.decimals(words.flatMap(of));
-    return words.map((word) => ({ ...(isRenewed && word === "spent" ? { name: `Spent in all, ${resource}`, wide: true } : { name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}` }), cells: money.column(of(word), places).map((cell, place) => (known[place] ? cell : "–")) }));
+    return words.map((word) => ({ ...(isRenewed && word === "spent" ? { name: `Spent in all, ${resource}`, wide: true } : { name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}` }), cells: money.column(of(word), places).map((cell, index) => (known[index] ? cell : "–")) }));
   });
 }
 
@@ -68,11 +68,11 @@ function drawAccounts(tops) {
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
   const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
   const columns = [{ name: "Account" }, { name: "Budget", text: true, wide: true }, ...columnsOfAmounts.map(({ cells, ...column }) => column), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
-  const made = rows.map((level, place) => ({ head: accountName(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[place]), ...(alarmed ? [signs(level.alarms)] : [])] }));
-  replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
+  const lines = rows.map((level, index) => ({ head: accountName(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[index]), ...(alarmed ? [signs(level.alarms)] : [])] }));
+  replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, lines, { cards: true }));
 }
 
-const asked = new Set(); // campaigns whose history was asked for, once: that may take long
+const requested = new Set(); // campaigns whose history was asked for, once: that may take long
 let asking = Promise.resolve();
 
 /** Two for a serious alarm or no money, one for another alarm. */
@@ -91,8 +91,8 @@ export async function fetchAll() {
   const facts = await answer.json();
   facts.role = answer.headers.get("X-Purse-Role");
   for (const { status, summary } of facts.campaigns) {
-    if (summary || asked.has(status.name)) continue;
-    asked.add(status.name);
+    if (summary || requested.has(status.name)) continue;
+    requested.add(status.name);
     asking = asking.then(() => request(`campaigns/${encodeURIComponent(status.name)}/picture`).catch(() => {}));
   }
   return facts;

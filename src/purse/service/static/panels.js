@@ -19,13 +19,13 @@ export function title({ status, history, now }, storage) {
   const command = isOwn && COMMANDS[status.status]?.(status.name);
   find("why").replaceChildren(status.why, ...(command ? [". To go on: ", el("code", {}, `${command}${option(storage)}`)] : []));
   find("answer").textContent = history.answer;
-  const [asked, span] = status.period ? [status.period.rounds, " in this period"] : [status.rounds, ""];
-  const rounds = `round ${format.count(asked)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
+  const [number, span] = status.period ? [status.period.rounds, " in this period"] : [status.rounds, ""];
+  const rounds = `round ${format.count(number)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
   const rates = [["asks", "ask"], ["tells", "report"]].filter(([kind]) => history.rates[kind]).map(([kind, word]) => format.often(history.rates[kind], word));
   const at = (time) => format.zoned(time, now, status.time_zone);
-  const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
+  const contexts = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
   const above = status.account ? [`account ${status.account}`] : [];
-  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`, ...(status.until ? [`until ${at(status.until)}`] : []), ...expected(status, at)].join(" · ");
+  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...contexts, `since ${format.moment(status.created_at, now)}`, ...(status.until ? [`until ${at(status.until)}`] : []), ...expected(status, at)].join(" · ");
   find("period").hidden = !status.period;
   find("period").textContent = status.period ? periodText(status.period, status.purses, at) : "";
 }
@@ -41,9 +41,9 @@ function expected({ forecast, horizon }, at) {
 /** The period of a budget that is renewed, on one line. */
 function periodText({ number, every, time_zone: zone, ends_at: ends, spent, allowance, carried }, purses, at) {
   const until = ends === null ? "" : `, until ${at(ends)}`;
-  const parts = purses.map(({ resource }, place) => {
-    const more = Number(carried[place]) ? ` and ${carried[place]} carried over` : "";
-    return `${spent[place]} of ${allowance[place]} ${resource} spent${more}`;
+  const parts = purses.map(({ resource }, index) => {
+    const more = Number(carried[index]) ? ` and ${carried[index]} carried over` : "";
+    return `${spent[index]} of ${allowance[index]} ${resource} spent${more}`;
   });
   return `Period ${format.count(number)} (every ${every}, ${zone}${until}): ${parts.join(", ")}.`;
 }
@@ -67,8 +67,8 @@ export function chart(name, ...how) {
 
 export function forgetCharts() {
   charts.clear();
-  for (const place of ["budgets", "pulls", "value"]) find(place).replaceChildren();
-  find("alarms").dataset.said = "";
+  for (const id of ["budgets", "pulls", "value"]) find(id).replaceChildren();
+  find("alarms").dataset.shown = "";
 }
 
 /** When the charts end: now; those of a campaign that has been idle for longer than it was active, at its last entry. */
@@ -81,7 +81,7 @@ export function end({ history: { series: { at } }, now }) {
 
 /** The budget of each resource; a campaign without asks has no course yet. */
 export function budgets({ status, history, now, until }) {
-  const place = find("budgets");
+  const section = find("budgets");
   const { period } = status;
   for (const [number, purse] of money.inPeriod(status.purses, period).entries()) {
     const { resource } = purse;
@@ -90,24 +90,24 @@ export function budgets({ status, history, now, until }) {
     if (!drawn.node.isConnected) {
       const label = `budget-${number}`;
       drawn.top = el("div");
-      place.append(el("section", { class: "card", "aria-labelledby": label }, el("h2", { id: label }, `Budget, ${resource}`), drawn.top, drawn.node));
+      section.append(el("section", { class: "card", "aria-labelledby": label }, el("h2", { id: label }, `Budget, ${resource}`), drawn.top, drawn.node));
     }
     const text = money.parts(purse);
     const over = Number(purse.overrun) > 0;
     const { projection } = history.purses[number];
     const [when, note] = runsOut(status, projection, now);
-    const known = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
+    const exactly = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
     const set = (name) => (period ? money.shown(whole[name], text.places) : text[name]); // for tickets of any period
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
-        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
+        stat("left", "Left", text.left, { ...exactly("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
         number || !history.certificate ? null : certified(history.certificate),
         stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
       el("dl", { class: "stats" },
-        stat("spent", "Spent", text.spent, { ...known("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
-        stat("presumed", "Presumed", set("presumed"), { ...known("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
-        stat("held", "Held", set("held"), { ...known("held", whole), note: format.plural(status.counts.held, "ticket") }),
-        over ? stat("overrun", "Overrun", text.overrun, { ...known("overrun"), kind: "over", note: "above the budget" }) : null),
+        stat("spent", "Spent", text.spent, { ...exactly("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
+        stat("presumed", "Presumed", set("presumed"), { ...exactly("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
+        stat("held", "Held", set("held"), { ...exactly("held", whole), note: format.plural(status.counts.held, "ticket") }),
+        over ? stat("overrun", "Overrun", text.overrun, { ...exactly("overrun"), kind: "over", note: "above the budget" }) : null),
       over ? el("p", { class: "paid" }, `Paid in all ${money.parts(whole).paid} ${resource} = ${money.parts(whole).spent} within the budget + ${text.overrun} above it.`) : "",
       gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])));
     drawn.update({ resource, granted: period ? "all budgets so far" : "budget", places: text.places, purse: history.purses[number], at: history.series.at, now, until });
@@ -127,7 +127,7 @@ export function value({ status, history, now, until }) {
   }
   drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
-  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: gained, resource, now, until });
+  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, index) => Number(inside) + Number(overrun[index])), value: gained, resource, now, until });
 }
 
 /** What the campaign gained against another gain: 12% more, or 10.7 times as much. */
@@ -151,12 +151,12 @@ function stats({ value, compares, worth, resource, places, waiting }) {
 
 /** What one arm alone and all arms equally often might have gained, and what that is. */
 function comparisons({ gain, paid, best, uniform }, resource) {
-  const known = certain(best);
-  const range = known?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  const sure = certain(best);
+  const range = sure?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
   const isLimited = best && !best.interval && paid.length === 1; // by rounds, too
   const why = best?.interval ? `most reward per ${resource}` : "most gain";
   const others = [
-    stat("", best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", { note: known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", key: "always" }),
+    stat("", best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", sure ? `≈ ${format.number(best.gain)}` : "–", { note: sure ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", key: "always" }),
     stat("", "All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, { note: uniform === null ? "not every arm has a report yet" : against(gain, uniform) }),
   ];
   return [others, [el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`)]];
@@ -171,11 +171,11 @@ export const sign = (grade) => svg("svg", { class: `sign ${grade}`, viewBox: "0 
 
 /** Alarms; the same ones are left alone, so that they are not read out again. `look` shows tickets. */
 export function alarms({ status, history, now }, look) {
-  const place = find("alarms");
-  const said = JSON.stringify([status.alarms, history.incidents]);
-  if (place.dataset.said === said) return;
-  place.dataset.said = said;
-  place.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
+  const section = find("alarms");
+  const shown = JSON.stringify([status.alarms, history.incidents]);
+  if (section.dataset.shown === shown) return;
+  section.dataset.shown = shown;
+  section.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
     const grade = isSerious(kind) ? "serious" : "mild";
     const rows = history.incidents[kind] ?? [];
     const last = last_at ?? rows.at(-1)?.[0];

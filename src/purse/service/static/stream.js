@@ -19,9 +19,9 @@ export class Refusal extends Error {
 }
 
 /** Ask the server; a refusal is thrown with its detail. */
-export async function request(path, { headers = {}, ...rest } = {}) {
+export async function request(path, { headers = {}, ...options } = {}) {
   const held = token.get();
-  const answer = await fetch(path, { cache: "no-store", ...rest, headers: { ...headers, ...(held && { Authorization: `Bearer ${held}` }) } });
+  const answer = await fetch(path, { cache: "no-store", ...options, headers: { ...headers, ...(held && { Authorization: `Bearer ${held}` }) } });
   if (answer.ok) return answer;
   const problem = await answer.json().catch(() => ({}));
   throw new Refusal(answer.status, problem.detail ?? problem.title ?? `the server answered ${answer.status}`);
@@ -84,15 +84,15 @@ export class Live {
 
   async read(body, current) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
+    let buffer = "";
     for (;;) {
       const { done, value } = await reader.read();
       if (done || !current()) return;
       this.heard = Date.now();
       this.tries = 0;
       this.callbacks.state("live");
-      const events = (rest + value).split("\n\n");
-      rest = events.pop();
+      const events = (buffer + value).split("\n\n");
+      buffer = events.pop();
       for (const event of events) {
         const data = event.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
         if (data) this.callbacks.picture(JSON.parse(data));

@@ -1,0 +1,96 @@
+"""The opening of recorded rounds: files, frames and journals become a log or a table."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from purse.base import amounts
+from purse.base.text import format_digits
+from purse.errors import InvalidInput, listed
+from purse.lab.data.columns import NO_PROBABILITY, aligned, find_columns
+from purse.lab.data.features import needed_columns
+from purse.lab.data.frame import Data
+from purse.lab.data.journal import is_journal, read_journal_log
+from purse.lab.data.log import ASSUMED, Log, read_log
+from purse.lab.data.question import Question
+from purse.lab.data.source import Source, read
+from purse.lab.data.table import FullTable, read_table, wide_arms
+
+Rounds = Log | FullTable
+
+
+def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
+    """Read a file, a frame or the export of a campaign, in the columns that a question names;
+    rounds that were read already are returned.
+
+    Raise `InvalidInput` if the data is neither a log nor a table, or a cell is not allowed.
+    """
+    if isinstance(data, (Log, FullTable)):
+        return data
+    if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
+        return read_journal_log(Path(data), question)
+    source = data if isinstance(data, Source) else open_source(data, question)
+    log = _is_log(source, question)
+    filled = without_empty(source, question, log) if question.skip_empty else source
+    return read_log(filled, question) if log else read_table(filled, question)
+
+
+def open_source(data: Data, question: Question) -> Source:
+    """Return the rows, with names of columns as the question writes them."""
+    return aligned(read(data, decimal=question.decimal, empty=question.empty), question.names)
+
+
+def _is_log(source: Source, question: Question) -> bool:
+    """Return whether the data is a log and no table. Raise `InvalidInput` if it is neither."""
+    columns, probability = source.frame.columns, question.probability
+    if probability is None or probability in columns:
+        return True
+    if question.arm in columns and probability in ASSUMED:
+        return True
+    if question.arm not in columns or question.round in columns:
+        return False
+    roles = find_columns(source, question.names)
+    hint = f". {NO_PROBABILITY}"
+    if "probability" in roles:
+        hint = f"; name it: --probability {roles['probability']}"
+    raise InvalidInput(
+        f"{source.path} has no column {probability!r}, the probability with which the arm of a row "
+        f"was chosen, nor {question.round!r}, which a table with a row for each round and arm has; "
+        f"it has {listed(columns)}{hint}"
+    )
+
+
+def without_empty(source: Source, question: Question, log: bool) -> Source:
+    """Return the source without rows, or rounds of a table, with an empty cell that is needed."""
+    columns, spread = source.frame.columns, True
+    group, texts = None, [question.arm]
+    numbers = [question.reward, question.cost]
+    if log:
+        numbers += [question.probability] if question.probability in columns else []
+        arms = (
+            question.arms or source.column(question.arm).drop_nulls().cast(str).unique().to_list()
+        )
+    elif question.arm in columns:
+        texts, group, spread, arms = [question.arm, question.round], question.round, False, []
+    else:
+        arms, numbers = wide_arms(source, question)
+        texts = []
+    used = [*numbers, *texts]
+    more_numbers, more_texts = needed_columns(source, question, arms, used, spread=spread)
+    return source.without_empty([*numbers, *more_numbers], [*texts, *more_texts], group)
+
+
+def costs_of(rounds: Rounds) -> str:
+    """Describe the costs of the recorded rounds, as a hint for a budget."""
+    if isinstance(rounds, Log):
+        total = float(rounds.cost.sum()) / amounts.UNIT
+        return f"the rows of {rounds.name} cost {format_digits(total)} together"
+    sums = rounds.costs.sum(axis=0) / amounts.UNIT
+    low, high = int(sums.argmin()), int(sums.argmax())
+    if sums[low] == sums[high]:
+        return f"all rounds of {rounds.name} cost {format_digits(sums[low])} with every arm"
+    return (
+        f"all rounds of {rounds.name} cost {format_digits(sums[low])} with {rounds.arms[low]} and "
+        f"{format_digits(sums[high])} with {rounds.arms[high]}"
+    )

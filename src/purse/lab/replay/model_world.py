@@ -1,0 +1,105 @@
+r"""The world that a log tells of, for policies without contexts; docs/replay.md derives it.
+
+The rows of an arm with their weights are its distribution of (reward, cost). With N_i pulls of a
+policy in that world, G^ its gain and mu^_i the mean rewards there, the methods differ in the mean
+reward that they give to an arm: G = G^ + sum_i N_i (mu_i - mu^_i),
+
+    ips     mu_i = sum_{i_t = i} w_t r_t / n                   n rows in all
+    snips   mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t = mu^_i
+    dr      mu_i = m_i + sum_{i_t = i} w_t (r_t - m_i) / n     m_i: the plain mean of the arm's rows
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from purse.base import amounts
+from purse.lab.data.log import Log
+from purse.types import Floats, Ints, World
+from purse.worlds._tables import make_world, thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class ModelWorld:
+    """A log as a world; `counts` says how often each row of the log counts."""
+
+    log: Log
+    world: World
+    # (n + arms never logged,) where the row's reward and cost stand in the world's tables, flat
+    atom: Ints
+    size: int  # A, the most atoms of an arm
+
+    def once(self) -> Ints:
+        """(n,) Every row counts once."""
+        return np.ones(len(self.log), np.int64)
+
+    def redrawn(self, rng: np.random.Generator) -> Ints:
+        """(n,) As many rows drawn again, with replacement, in which each logged arm occurs."""
+        n = len(self.log)
+        while True:
+            counts = np.bincount(rng.integers(n, size=n), minlength=n)
+            if (self.log.sums(counts)[self.log.rows > 0] > 0).all():
+                return counts
+
+    def reweighted(self, counts: Ints) -> World:
+        """Return the same arms, atoms and bounds with the probabilities of these rows."""
+        probabilities = _shares(self.log, self.atom, self.size, counts)
+        tables = self.world.tables._replace(below=thresholds(probabilities[None]))
+        return replace(self.world, tables=tables)
+
+    def means(self, method: str, counts: Ints) -> Floats:
+        """(K,) The mean reward of each arm by a method, in the user's unit; 0 if never logged."""
+        log = self.log
+        weights = counts * log.weight
+        total, weighted = log.sums(weights), log.sums(weights * log.reward)
+        rounds = log.chances * (counts.sum() / len(log))
+        if method == "ips":
+            return ratio(weighted, rounds)
+        if method == "snips":
+            return ratio(weighted, total)
+        model = ratio(log.sums(counts * log.reward), log.sums(counts))
+        return model + ratio(weighted - model * total, rounds)
+
+    def costs(self, counts: Ints) -> Floats:
+        """(K,) The mean cost of each arm, of the first resource; 0 if never logged."""
+        weights = counts * self.log.weight
+        spent = self.log.sums(weights * self.log.cost[:, 0]) / amounts.UNIT
+        return ratio(spent, self.log.sums(weights))
+
+
+def make_model(log: Log) -> ModelWorld:
+    """Return the world of a log. It has no true means: a log does not tell them."""
+    arm, reward, cost = log.filled()
+    # bits, so that cost stays exact
+    atoms, of_row = np.unique(
+        np.column_stack([arm, cost, reward.view(np.int64)]), axis=0, return_inverse=True
+    )
+    owner = atoms[:, 0]
+    first = np.searchsorted(owner, np.arange(len(log.arms)))
+    number = np.arange(len(atoms)) - first[owner]  # of the atom, among those of its arm
+    size = int(number.max()) + 1
+    rewards, costs = np.zeros((len(log.arms), size)), np.repeat(log.cost_max[:, None], size, axis=1)
+    rewards[owner, number] = np.ascontiguousarray(atoms[:, -1]).view(np.float64)
+    costs[owner, number] = atoms[:, 1:-1]
+    flat = (owner * size + number)[of_row.ravel()]
+    probabilities = _shares(log, flat, size, np.ones(len(log), np.int64))
+    whole = make_world(
+        log.name, probabilities[None], rewards[None], costs[None], horizon=log.horizon
+    )
+    world = log.as_world(whole.tables, whole.draw, **log.features)
+    return ModelWorld(log, world, flat, size)
+
+
+def _shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
+    """(K, A) The probability of each atom of each arm, from the weights of its rows."""
+    weights = np.concatenate([counts * log.weight, np.ones(len(atom) - len(log))])
+    table = np.bincount(atom, weights, minlength=len(log.arms) * size).reshape(len(log.arms), size)
+    chances: Floats = table / table.sum(axis=1, keepdims=True)
+    return chances
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """(K,) The quotient above / below, or 0 if `below` is 0."""
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
