@@ -21,7 +21,7 @@ from purse.cli.options import (
     seed_option,
     workers_option,
 )
-from purse.cli.results import given, results_of
+from purse.cli.results import chosen_options, results_of
 from purse.cli.study import print_files, where
 from purse.errors import InvalidInput
 
@@ -34,7 +34,7 @@ _COLUMNS = {
     "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
     "round": "Column of the round, in a table with a row for each round and arm.",
     "probability": "Column of the probability with which the arm was chosen: makes the data a log. "
-    "Where there is none: uniform, if every arm was as likely, or frequency, if the choice had "
+    "Without one: uniform, if every arm was as likely, or frequency, if the choice had "
     "nothing to do with the round.",
 }
 
@@ -167,7 +167,7 @@ def _column_options(function: F) -> F:
 @seed_option
 @option(
     "--stop",
-    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
+    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry if "
     "there is a horizon, else exit; a campaign's own].",
 )
 @workers_option
@@ -233,7 +233,7 @@ def replay(
     if any(map(_either, budgets)):
         rounds = open_rounds(data, question)
         _check_marks(budgets, rounds)
-    decides = given(("policies", "budgets", "paths", *options))
+    decides = chosen_options(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,
         json.dumps([str(data), decides], sort_keys=True) if decides else None,

@@ -28,7 +28,7 @@ from purse.lab.study.shard import (
     shards_of,
 )
 from purse.worlds.two_point import two_point
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 from tests.support.paths import EPSILON_GREEDY, SCRIPTED
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
@@ -281,7 +281,7 @@ def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch
         module = ModuleType(name)
         vars(module).update(attributes)
         monkeypatch.setitem(sys.modules, name, module)
-    message = r"^cannot reach ray://127\.0\.0\.1:1: ray client connection timeout; where it asks "
+    message = r"^cannot reach ray://127\.0\.0\.1:1: ray client connection timeout; if it asks "
     with pytest.raises(PurseError, match=message):
         cluster.play_on_cluster(
             list(shards_of(RECIPE.make(), 2)),

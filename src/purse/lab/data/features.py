@@ -15,7 +15,8 @@ from purse.errors import InvalidInput, invalid, listed
 from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
 from purse.kernels.fourier import as_seen
 from purse.lab.data.question import Question, Wanted
-from purse.lab.data.source import MISSING, Source, blanked
+from purse.lab.data.source import Source
+from purse.lab.data.text_file import MISSING, blanked, read_cells
 from purse.types import Bools, Floats
 
 _FEW = 20  # texts of a column that may be a feature
@@ -235,7 +236,7 @@ def _numbers(source: Source, column: str) -> tuple[Floats, Bools, str]:
     entries = source.column(column)
     if entries.dtype == pl.Boolean:
         entries = entries.cast(pl.Float64)
-    values, note, wrong = source.cells(entries)
+    values, note, wrong = read_cells(entries, decimal=source.decimal)
     good = np.array(values.is_not_null() | blanked(entries, MISSING).is_null())
     if wrong is not None:
         good[wrong[0]] = False

@@ -240,7 +240,7 @@ class _JournalReader:
 
 
 def _repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Outages | None:
-    """Return the arms that are allowed in each round of a simulation; None where all always are.
+    """Return the arms that are allowed in each round of a simulation; None if all always are.
 
     masks   (arms allowed, rounds in a row), in the order of the log
 

@@ -22,6 +22,7 @@ from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.question import Question
 from purse.lab.data.source import Source
 from purse.lab.data.table import cost_units
+from purse.lab.data.text_file import read_cells
 from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
@@ -249,7 +250,7 @@ def read_log(source: Source, question: Question) -> Log:
     elif question.probability is not None:
         weights = 1 / source.numbers(question.probability, above=0, high=1)
     if horizon is None and (bad := np.flatnonzero(units == 0)).size:
-        allowed = "must be above 0 where there is no horizon"
+        allowed = "must be above 0 if there is no horizon"
         raise source.refuse(int(bad[0]), question.cost, 0, allowed)
     lowest = _bound_array("cost_min", question.cost_min, units, arm, len(names))
     highest = _bound_array("cost_max", question.cost_max, units, arm, len(names))
@@ -287,8 +288,10 @@ def read_log(source: Source, question: Question) -> Log:
 def _like_probabilities(source: Source, question: Question) -> str | None:
     """Return a column that by its name and its numbers has the probabilities."""
     name = find_columns(source, question.names).get("probability")
-    values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
-    return None if values is None or not ((values > 0) & (values <= 1)).all() else name
+    if name is None:
+        return None
+    values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()
+    return name if ((values > 0) & (values <= 1)).all() else None
 
 
 def _assume(
@@ -321,7 +324,7 @@ def _assume(
         )
     return len(arm) / rows[arm], (
         f"{has}; each arm's share of the rows is taken for them (--probability frequency). That is "
-        "right only where the choice of an arm had nothing to do with the round it was made in: if "
+        "right only if the choice of an arm had nothing to do with the round it was made in: if "
         "the dear arm got the hard rounds, the estimates are wrong, and nothing here can show it"
     )
 
@@ -333,7 +336,7 @@ def unevenness(rows: Ints) -> Floats:
 
 
 def _in_order(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that occur: by number where all are whole numbers, else by alphabet."""
+    """Return the arms that occur: by number if all are whole numbers, else by alphabet."""
     names = set(labels)
     by_number = all(label.isdecimal() for label in names)
     return tuple(sorted(names, key=int) if by_number else sorted(names))

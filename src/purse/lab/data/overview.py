@@ -18,7 +18,7 @@ from purse.lab.data.columns import find_columns, find_prefixes, name_them
 from purse.lab.data.frame import Data
 from purse.lab.data.log import ASSUMED, DOUBT, Log, unevenness
 from purse.lab.data.question import Question
-from purse.lab.data.rounds import Rounds, costs_of, open_source, read_rounds, without_empty
+from purse.lab.data.rounds import Rounds, costs_of, open_rounds, open_source, without_empty
 from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable
 
@@ -51,7 +51,7 @@ def overview(data: Data, question: Question) -> str:
     filled = without_empty(source, question, log)
     if log and "probability" not in roles:
         question = replace(question, probability=_supposed(filled, question))
-    rounds = read_rounds(filled, question)
+    rounds = open_rounds(filled, question)
     budget = _budget_of(rounds)
     skips = question.skip_empty or filled is not source
     command = replace(question, budgets=[budget], skip_empty=skips).command(rounds.origin)
@@ -78,7 +78,7 @@ def _supposed(source: Source, question: Question) -> str:
     """Choose a stand-in for probabilities: equal ones, unless the rows contradict them."""
     if question.probability in ASSUMED:
         return str(question.probability)
-    rounds = read_rounds(source, replace(question, probability="frequency"))
+    rounds = open_rounds(source, replace(question, probability="frequency"))
     assert isinstance(rounds, Log)
     even = np.abs(unevenness(rounds.rows)).max() <= DOUBT
     return "uniform" if even else "frequency"

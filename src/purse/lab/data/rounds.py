@@ -20,7 +20,7 @@ from purse.lab.data.table import FullTable, read_table, wide_arms
 Rounds = Log | FullTable
 
 
-def open_rounds(data: Data | Rounds, question: Question) -> Rounds:
+def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
     """Read a file, a frame or the export of a campaign, in the columns that a question names;
     rounds that were read already are returned.
 
@@ -30,19 +30,15 @@ def open_rounds(data: Data | Rounds, question: Question) -> Rounds:
         return data
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         return read_journal_log(Path(data), question)
-    return read_rounds(open_source(data, question), question)
+    source = data if isinstance(data, Source) else open_source(data, question)
+    log = _is_log(source, question)
+    filled = without_empty(source, question, log) if question.skip_empty else source
+    return read_log(filled, question) if log else read_table(filled, question)
 
 
 def open_source(data: Data, question: Question) -> Source:
     """Return the rows, with names of columns as the question writes them."""
     return aligned(read(data, decimal=question.decimal, empty=question.empty), question.names)
-
-
-def read_rounds(source: Source, question: Question) -> Rounds:
-    """Return the log or the table in the rows."""
-    log = _is_log(source, question)
-    filled = without_empty(source, question, log) if question.skip_empty else source
-    return read_log(filled, question) if log else read_table(filled, question)
 
 
 def _is_log(source: Source, question: Question) -> bool:

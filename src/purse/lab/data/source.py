@@ -20,10 +20,11 @@ from purse.errors import InvalidInput, listed, shorten
 from purse.lab.data.frame import Data, frame_of
 from purse.lab.data.text_file import (
     DECIMALS,
+    MISSING,
     SEPARATORS,
-    Cells,
     File,
     Piped,
+    blanked,
     filled_lines,
     find_separator,
     first_line,
@@ -39,8 +40,6 @@ _LINES = (".jsonl", ".ndjson")  # one JSON object per line
 _TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
 _ENDINGS = (*_TEXTS, ".parquet", *_LINES)
 _EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
-# what stands for an empty cell in a column of numbers, in any case
-MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
 _LONGEST_WORD = 20  # that is offered as one for an empty cell
 
 
@@ -71,7 +70,7 @@ class Source:
         """
         entries = self.column(column)
         self.check_filled(column, blanked(entries, MISSING), "number")
-        values, note, wrong = self.cells(entries, truth)
+        values, note, wrong = read_cells(entries, truth=truth, decimal=self.decimal)
         if wrong is not None:
             raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
         array = values.fill_null(math.nan).to_numpy()
@@ -86,14 +85,6 @@ class Source:
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
         self.add_note(note, column)
         return np.array(array)
-
-    def cells(self, entries: pl.Series, truth: bool = False) -> Cells:
-        """Return the entries of a column as numbers; null where one is empty, or no number."""
-        if entries.dtype == pl.String:
-            return read_cells(blanked(entries, MISSING), truth=truth, decimal=self.decimal)
-        if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
-            return Cells(blanked(entries.cast(pl.Float64, strict=False)))
-        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
 
     def check_filled(self, column: str, entries: pl.Series, kind: str, more: str = "") -> None:
         """Refuse the first null among the entries of a column.
@@ -168,7 +159,7 @@ class Source:
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
         self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
-            "is fair where what is missing has nothing to do with the reward or the cost"
+            "is fair if what is missing has nothing to do with the reward or the cost"
         )
         return replace(self, frame=self.frame.filter(pl.Series(~gone)), rows_left=before[~gone])
 
@@ -222,46 +213,34 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
     """
     if decimal is not None:
         validation.choice("decimal", decimal, DECIMALS)
-    source = _read_all(data, decimal)
-    if source.frame.is_empty():
-        raise InvalidInput(f"{source.path} has no rows")
-    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
-    texts = [entries for entries in source.frame if words and entries.dtype == pl.String]
-    return replace(source, frame=source.frame.with_columns(blanked(text, words) for text in texts))
-
-
-def _read_all(data: Data, decimal: str | None) -> Source:
-    """Return the rows of a file, a frame or standard input, cells of texts as texts."""
+    path: File = Path("frame")
+    separator = ","
     if not isinstance(data, (str, os.PathLike)):
-        return Source(Path("frame"), frame_of(data), decimal=decimal)
-    path: File = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
-    ending = path.suffix.lower()
-    if ending not in _ENDINGS:
-        raise InvalidInput(f"{path}: must be a file that ends in {', '.join(_ENDINGS)}")
-    try:
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise InvalidInput(f"{path} is empty")
-        if ending not in _TEXTS:
-            frame = _read_parquet(path) if ending == ".parquet" else read_lines(path)
-            return Source(path, frame, decimal=decimal)
-        separator = find_separator(path)
-        source = Source(path, read_csv(path, separator), separator, decimal)
-    except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
+        frame = frame_of(data)
+    else:
+        path = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
+        ending = path.suffix.lower()
+        if ending not in _ENDINGS:
+            raise InvalidInput(f"{path}: must be a file that ends in {', '.join(_ENDINGS)}")
+        try:
+            with path.open("rb") as file:
+                if not file.read(1):
+                    raise InvalidInput(f"{path} is empty")
+            if ending in _TEXTS:
+                separator = find_separator(path)
+                frame = read_csv(path, separator)
+            else:
+                frame = _read_parquet(path) if ending == ".parquet" else read_lines(path)
+        except OSError as error:
+            raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    if frame.is_empty():
+        raise InvalidInput(f"{path} has no rows")
+    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
+    texts = [entries for entries in frame if words and entries.dtype == pl.String]
+    frame = frame.with_columns(blanked(entries, words) for entries in texts)
+    source = Source(path, frame, separator, decimal)
     source.add_note("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
     return source
-
-
-def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
-    """Return the entries with null for each that is empty: texts of blanks, or one of these words
-    in lower case, and NaN; texts are without blanks around them.
-    """
-    if entries.dtype == pl.String:
-        texts = entries.str.strip_chars()
-        empty = texts.str.to_lowercase().is_in(["", *words])
-        return pl.select(pl.when(~empty).then(texts)).to_series().alias(entries.name)
-    return entries.fill_nan(None) if entries.dtype.is_float() else entries
 
 
 def _hint(value: object) -> str:

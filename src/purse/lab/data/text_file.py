@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -16,6 +16,8 @@ from purse.errors import InvalidInput, shorten
 _MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = (",", ".")
+# what stands for an empty cell in a column of numbers, in any case
+MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
 BY_COMMAS = "commas are decimal commas"
 _TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "1": 1.0, "0": 0.0}
 _BLANKS = r"[ '’\x{a0}\x{202f}]"  # between thousands
@@ -168,13 +170,28 @@ class Cells(NamedTuple):
     wrong: tuple[int, str] | None = None  # a row, and what is wrong with it
 
 
-def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = None) -> Cells:
-    """Return a column of texts as numbers.
+def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
+    """Return the entries with null for each that is empty: texts of blanks, or one of these words
+    in lower case, and NaN; texts are without blanks around them.
+    """
+    if entries.dtype == pl.String:
+        texts = entries.str.strip_chars()
+        empty = texts.str.to_lowercase().is_in(["", *words])
+        return pl.select(pl.when(~empty).then(texts)).to_series().alias(entries.name)
+    return entries.fill_nan(None) if entries.dtype.is_float() else entries
+
+
+def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None = None) -> Cells:
+    """Return a column of texts, numbers or true and false as numbers.
 
     truth     whether true, yes, false and no are 1 and 0
-    decimal   the mark before decimals; None: as the column tells
+    decimal   the mark before decimals of texts; None: as the column tells
     """
-    texts = texts.str.strip_chars().replace("", None)
+    if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
+        return Cells(blanked(entries.cast(pl.Float64, strict=False)))
+    if entries.dtype != pl.String:
+        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
+    texts = blanked(entries, MISSING)
     values = texts.cast(pl.Float64, strict=False)
     if decimal != "," and values.null_count() == texts.null_count():
         return Cells(values)

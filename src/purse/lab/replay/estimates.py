@@ -25,7 +25,6 @@ from purse.lab.replay.context_world import (
     make_context_world,
 )
 from purse.lab.replay.log_result import UNKNOWN, LogEstimate
-from purse.lab.replay.log_words import SHORT
 from purse.lab.replay.logged_rounds import MOST_DRAWS, seat
 from purse.lab.replay.model_world import ModelWorld, make_model, ratio
 from purse.lab.study.compile_ahead import warm_up_all
@@ -66,11 +65,21 @@ class LogPlayer:
         """Return the estimates for a job; the bar goes on by one part."""
         if self.logged is not None and job.contexts:
             return _by_contexts(self.logged, job, {**self.how, "bar": bar})
-        model = self.model
+        model, log = self.model, self.model.log
         if (game := certain_game(job)) is not None:
-            return _by_sum(model.log, self.means, self.costs, job, game)
+            return _by_sum(log, self.means, self.costs, job, game)
         played = play_log(job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar)
-        return _by_model(model, self.means, job, played)
+        low, high = log.reward_range  # rewards outside count as its ends
+        within = log.sums(log.weight * (low + (high - low) * log.inside))
+        inside, spent = ratio(within, log.sums(log.weight)), _spent_of(played)
+        by_method = {}
+        for method, (mean, *again) in self.means.items():
+            values = [run.gain + run.pulls @ (mean - inside) for _, run in played.main]
+            pairs = zip(played.replicates, again, strict=True)
+            redone = np.array([run.pulls @ means for run, means in pairs])
+            gains = Resampled(np.concatenate(values), redone)
+            by_method[method] = _answer(job, method, gains, log, played, log.ess, spent)
+        return by_method
 
 
 def _model_means(
@@ -108,23 +117,6 @@ def _sum_of(pulls: Floats, by_log: list[Floats]) -> Resampled:
     """Return the sum over these pulls, from the means in the log and in each replicate."""
     value, *again = (float(pulls @ means) for means in by_log)
     return _certain(value, np.array(again))
-
-
-def _by_model(
-    model: ModelWorld, by_arm: Mapping[str, list[Floats]], job: Job, played: Played
-) -> dict[str, LogEstimate]:
-    """Return the estimates from games in the estimated world, by each method."""
-    log, sizes, spent = model.log, model.log.ess, _spent_of(played)
-    low, high = log.reward_range  # rewards outside count as its ends
-    within = log.sums(log.weight * (low + (high - low) * log.inside))
-    inside = ratio(within, log.sums(log.weight))
-    by_method = {}
-    for method, (mean, *again) in by_arm.items():
-        values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
-        pairs = zip(played.replicates, again, strict=True)
-        gain = Resampled(values, np.array([run.pulls @ means for run, means in pairs]))
-        by_method[method] = _answer(job, method, gain, log, played, sizes, spent)
-    return by_method
 
 
 def _spent_of(played: Played) -> Estimate:
@@ -243,7 +235,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
         refused = None
         if rounds == n and (log.horizon is None or log.horizon > n):
             left = amounts.text(units[0] - log.cost[:, 0].sum())
-            refused = f"{SHORT}: it ends with {left} of the budget left"
+            refused = f"log too short: it ends with {left} of the budget left"
         again = [
             _play_rows(log, np.sort(generator(question.seed, number).integers(n, size=n)), units)
             for number in range(question.logs)

@@ -9,12 +9,13 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import check_lab
+from purse.errors import InvalidInput
 from purse.features import Features
 from purse.kernels.prior import Prior, write_prior
 from purse.lab.data.frame import Data
 from purse.lab.data.log import Log
 from purse.lab.data.question import Question, Wanted
-from purse.lab.data.rounds import open_source, read_rounds
+from purse.lab.data.rounds import open_rounds
 from purse.lab.replay.context_world import RIDGE, regression_of
 from purse.worlds._tables import context_rows
 
@@ -67,8 +68,9 @@ def prior_from_log(
         skip_empty=skip_empty,
         empty=empty,
     )
-    log = read_rounds(open_source(data, question), question)
-    assert isinstance(log, Log)  # which data without probabilities is here
+    log = open_rounds(data, question)
+    if not isinstance(log, Log) or log.budget:
+        raise InvalidInput(f"{log.name}: must be a log; it is the export of a campaign")
     contexts = np.ones((len(log), 1, 1))
     if log.contexts is not None:
         contexts = context_rows(log.contexts.inputs, len(log), len(log.arms))

@@ -108,7 +108,7 @@ def _connected(address: str | None) -> Iterator[int]:
             )
     except (OSError, ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
         raise PurseError(
-            f"cannot reach {address or 'ray'}: {' '.join(str(error).split())[:200]}; where it asks "
+            f"cannot reach {address or 'ray'}: {' '.join(str(error).split())[:200]}; if it asks "
             "for a token, set RAY_AUTH_MODE=token"
         ) from error
     register_ray()

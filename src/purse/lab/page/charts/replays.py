@@ -1,0 +1,164 @@
+"""Gain on recorded rounds: a row for each player, policies in their colours and references in grey,
+a panel for each budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import alt, pl
+from purse.base.text import format_budget
+from purse.lab.figure import Figure, Panel
+from purse.lab.page.charts.base import (
+    DASHES,
+    NEUTRAL,
+    PERCENT,
+    STEP,
+    colours,
+    layered,
+    linear,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    tips,
+    visible,
+)
+from purse.lab.page.charts.lines import intervals, points, policy_rows
+from purse.lab.replay.log_result import budgets_of, quoted
+from purse.lab.study.standings import LP_OF, NOTES
+
+if TYPE_CHECKING:
+    from purse.lab.study.results import TableStudy
+
+MOST_ARMS = 8  # that are drawn alone
+_ROOM = 190  # for the names of players
+_TIPS = {
+    "player": "player:N",
+    "B": "budget:Q",
+    "gain": "gain:Q|,.4~r",
+    "from": "gain_low:Q|,.4~r",
+    "to": "gain_high:Q|,.4~r",
+    "of_the_LP_optimum": f"share:Q|{PERCENT}",
+    "spent": "spent:Q|,.4~r",
+    "pulls": "pulls:Q|,.0f",
+}
+_LOG_TIPS = {
+    "policy": "policy:N",
+    "method": "method:N",
+    "B": "budget:Q",
+    "estimate": "estimate:Q",
+    "from": "low:Q",
+    "to": "high:Q",
+    "effective_sample_size": "ess:Q|,.0f",
+}
+
+
+def gain(study: TableStudy) -> Figure:
+    """Mean gain with its interval of every policy and reference."""
+    data = study.standings().with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
+    # what stands in brackets after a reference's name is in the table
+    bare = pl.col("player").str.replace(NOTES, "")
+    named = pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
+    players = data.with_columns(named)
+    has_row = pl.col("player").is_in(_players_of(players))
+    panels = [
+        _panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
+        for budget in sorted(data["budget"].unique())
+    ]
+    return Figure("gain", data, panels)
+
+
+def _players_of(data: pl.DataFrame) -> list[str]:
+    """Return the players that have a row: of many arms only those that gain most."""
+    arms = (
+        data.filter(kind="arm")
+        .group_by("player", maintain_order=True)
+        .agg(pl.col("gain").max())
+        .sort("gain", descending=True, maintain_order=True)
+    )
+    last = arms["player"].to_list()[MOST_ARMS:]
+    return [player for player in data["player"].unique(maintain_order=True) if player not in last]
+
+
+def _panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """Return the players with one budget, the largest gain first, as in the table."""
+    best = here.sort("gain", descending=True, maintain_order=True)
+    order, x = best["player"].to_list(), linear("gain", zero=True)
+    axis = alt.Axis(title=None, grid=False, labelLimit=_ROOM)
+    y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
+    own = here.filter(kind="policy").with_columns(policy="player")
+    others = here.filter(pl.col("kind") != "policy")
+    layers: list[Any] = [
+        alt.Chart(here.filter(pl.col("player").is_in(LP_OF.values())))
+        .mark_rule(color=NEUTRAL, strokeDash=DASHES[0], strokeWidth=1.2)
+        .encode(x=alt.X("gain:Q", **x))
+    ]
+    for part, colour, opacity in (
+        (others, alt.ColorValue(NEUTRAL), {}),
+        (own, policy_colour(policies), {"opacity": visible(0.45)}),
+    ):
+        if part["gain_low"].is_null().all():
+            continue
+        rule = alt.Chart(part).mark_rule(strokeWidth=3, **({} if opacity else {"opacity": 0.45}))
+        layers.append(
+            rule.encode(
+                y=y, color=colour, x=alt.X("gain_low:Q", **x), x2=alt.X2("gain_high:Q"), **opacity
+            )
+        )
+    tooltip = tips(**_TIPS)
+    played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
+        filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
+    )
+    computed = alt.Chart(others.filter(kind="bound")).mark_tick(
+        thickness=3, size=14, color=NEUTRAL, opacity=1
+    )
+    at = {"y": y, "x": alt.X("gain:Q", **x)}
+    layers += [marks.encode(**at, tooltip=tooltip) for marks in (played, computed)]
+    chart = alt.Chart(own).encode(y=y, color=policy_colour(policies))
+    layers.append(points(chart, "gain", x, policies, tooltip))
+    return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(order))
+
+
+def estimates(frame: pl.DataFrame) -> Figure | None:
+    """Estimates with their intervals; None if the log tells nothing."""
+    answered = frame.filter(pl.col("refused").is_null())
+    if answered.is_empty():
+        return None
+    panels = [
+        _log_panel(frame.filter(budget=budget), budget, policies_in(frame))
+        for budget in budgets_of(answered)
+    ]
+    return Figure("estimates", frame, panels, columns=1)
+
+
+def policies_in(frame: pl.DataFrame) -> list[str]:
+    """Return the policies, in the order in which they were given, without references."""
+    return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
+
+
+def _log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """Return a row for each player, in the order of the table, with the estimate that is quoted;
+    other methods are in the table.
+    """
+    shown = [row for row in quoted(every) if not row["refused"]]
+    here = pl.DataFrame(shown, every.schema)
+    players, ends = here["policy"].to_list(), [*here["low"], *here["high"]]
+    x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
+    domain = [*policies, *(player for player in players if player not in policies)]
+    shades = [*colours(policies), *[NEUTRAL] * (len(domain) - len(policies))]
+    colour = alt.Color("policy:N", scale=alt.Scale(domain=domain, range=shades), legend=None)
+    rows = {"y": policy_rows(players), "color": colour}
+    chart, own, others = (
+        alt.Chart(part).encode(**rows)
+        for part in (here, here.filter(kind="policy"), here.filter(pl.col("kind") != "policy"))
+    )
+    at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**_LOG_TIPS)}
+    layers = [intervals(chart, "low", "high:Q", x)]
+    if here.filter(pl.col("kind") != "policy").height:  # a layer without data is a complaint
+        marks = others.mark_point(filled=True, shape="diamond", size=40, opacity=1)
+        layers.append(marks.encode(**at))
+    if here.filter(kind="policy").height:
+        marks = own.mark_point(filled=True, size=46, opacity=1)
+        layers.append(marks.encode(shape=policy_shape(policies), **at))
+    return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(players))
