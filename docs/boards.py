@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from purse.base.files import write_text
-from purse.lab.report.charts.export import render_svg, themed
+from purse.lab.figure import render_svg
+from purse.lab.page.charts.base import themed
 from research.leaderboard.page import PAGES, leaderboard_page
 from research.leaderboard.record import Record, read_record
 from research.leaderboard.suites import SUITES, name_file

@@ -13,8 +13,8 @@ from context_pictures import draw_digits, draw_prompts
 import purse
 from purse.base.files import write_text
 from purse.engine.draws import draws
-from purse.lab.report.charts.base import LIGHT, NEUTRAL, Figure, Panel, linear
-from purse.lab.report.charts.export import render_svg, themed
+from purse.lab.figure import Figure, Panel, render_svg
+from purse.lab.page.charts.base import LIGHT, NEUTRAL, linear, themed
 
 WORLD = "bernoulli:rewards=[.42,.5,.4],costs=[.3,.5,.6]"
 RANDOM_COSTS = "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2"

@@ -12,8 +12,8 @@ from purse import policies
 from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
 from purse.engine.delay import parse_delay
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.heat_map import heat_map
+from purse.lab.figure import Figure
+from research.leaderboard.heat_map import heat_map
 from research.leaderboard.record import ADVERSARY
 from research.leaderboard.suites import name_file
 

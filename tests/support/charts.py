@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from purse.lab.report.charts.base import Figure
+from purse.lab.figure import Figure
 
 
 def checked_spec(figure: Figure) -> dict[str, Any]:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from purse import worlds
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds
 from purse.lab.theory.estimate import Estimate
 from purse.worlds.theorem5 import stakes
+from research.paper.curves import Curve
 from research.paper.finding import Finding, Picture, Table, claim, growth_table, measured_curve
 from research.paper.runner import WORLD_1, WORLD_2, Runner
 

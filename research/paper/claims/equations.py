@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from purse import worlds
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds, knapsack
 from purse.lab.theory.growth import fit_growth
 from purse.lab.theory.notions import round_gap
+from research.paper.curves import Curve
 from research.paper.finding import (
     GROWTH_HEAD,
     Finding,

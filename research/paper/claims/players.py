@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds, coin_bounds
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import World
+from research.paper.curves import Curve
 from research.paper.finding import Finding, Picture, Table, claim, heads, measured_curve
 from research.paper.guarantees import COIN, CORRUPTED, budgets_of, facts, hold_against
 from research.paper.runner import FIVE, PLAYERS, Runner

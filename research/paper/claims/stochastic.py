@@ -7,9 +7,9 @@ from typing import Any
 
 from purse import worlds
 from purse.base.text import format_mean
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bound, bounds
 from purse.lab.theory.estimate import estimate
+from research.paper.curves import Curve
 from research.paper.finding import (
     Finding,
     Picture,

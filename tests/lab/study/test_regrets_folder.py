@@ -158,7 +158,8 @@ def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(
 @pytest.mark.parametrize("world", [PLAIN, "same_costs"])
 def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
     found = purse.lab.regrets("fixed:arm=1", world, 20, n_paths=4)
-    head, *lines = str(found).splitlines()
+    head, columns, *lines = str(found).splitlines()
+    assert columns.split() == ["regret", "mean", "±", "95%", "what", "it", "is"]
     assert head == f"fixed:arm=1 on {world}: 4 paths, budget 20"
     assert [line.split()[0] for line in lines] == list(found.estimates)
     without = set() if world == PLAIN else MEANS | {"greedy", "knapsack"}

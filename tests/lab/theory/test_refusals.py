@@ -215,7 +215,7 @@ LIMITED: dict[str, tuple[Callable[[], float], int]] = {
 @pytest.mark.parametrize("name", LIMITED)
 def test_the_limits_count_work_and_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, work = LIMITED[name]
-    for limit, most in (("MOST_WORK", work), ("MOST_STEPS", 10)):
+    for limit, most in (("_MOST_WORK", work), ("MOST_STEPS", 10)):
         with monkeypatch.context() as patch:
             patch.setattr(knapsack, limit, most)
             assert call() > 0

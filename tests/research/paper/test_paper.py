@@ -16,13 +16,13 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli, policies, worlds
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.lines import Curve
+from purse.lab.figure import render_svg
 from purse.lab.theory.estimate import Estimate
 from research import paper
 from research.paper import __main__ as paper_command
 from research.paper import guarantees, page
 from research.paper.claims import CLAIMS, adversarial, readings
+from research.paper.curves import Curve
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
 from tests.support.charts import checked_spec

@@ -24,8 +24,7 @@ from purse.lab.replay.context_world import (
     effective_rows,
     make_context_world,
 )
-from purse.lab.replay.log_result import UNKNOWN, LogEstimate
-from purse.lab.replay.log_words import SHORT
+from purse.lab.replay.log_result import SHORT, UNKNOWN, LogEstimate
 from purse.lab.replay.logged_rounds import MOST_DRAWS, seat
 from purse.lab.replay.model_world import ModelWorld, make_model, ratio
 from purse.lab.study.compile_ahead import warm_up_all

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from itertools import chain
 from typing import Any
 
@@ -11,12 +12,10 @@ import pytest
 
 import purse
 from purse import InvalidInput
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.frames import differences
-from purse.lab.report.prose import captions, overview, tables
-from purse.lab.report.prose import study as prose
-from purse.lab.study.results import Study
-from tests.lab.report.made_up import made_up, plain
+from purse.lab.figure import Figure
+from purse.lab.page import captions, tables
+from purse.lab.study.results import Study, differences
+from tests.lab.page.made_up import made_up, plain
 
 FIGURES = ["regret", "gain", "left", "shares", "runs", "growth"]
 SECTIONS = ["in-short", "players", *FIGURES, "what-was-run"]
@@ -37,7 +36,7 @@ def sections(text: str) -> list[str]:
 
 
 def finding(study: Study, world: str = "stochastic") -> str:
-    return plain(prose.finding(study, world, differences(study)))
+    return plain(study.verdicts()[world].sentence)
 
 
 def test_every_section_is_there_in_order_and_the_page_needs_nothing_else(text: str) -> None:
@@ -86,22 +85,25 @@ def test_the_figures_specs_and_csv_are_in_the_page(figures: list[Figure], text: 
 
 
 def test_in_short_says_what_was_run(study: Study, one_path: Study) -> None:
-    assert prose.summary(study).startswith(
+    assert captions.study_summary(study.facts, 640).startswith(
         "Four policies on two worlds with four budgets from 1,000 to 100,000, 20 runs each: 640 "
         "games in all, where every policy meets the same draws (seed 0, stop rule exit). "
     )
-    assert prose.summary(one_path).endswith(" there are no intervals on this page.")
+    assert captions.study_summary(one_path.facts, 4).endswith(
+        " there are no intervals on this page."
+    )
 
 
 def test_findings_tell_a_clear_difference_from_chance(study: Study, one_budget: Study) -> None:
     assert re.match(
         r"`learns <fast>` has the least regret at B = 100,000: \d+ ± \d+; the next, `learns`, has "
-        r"[\d,]+ ± \d+ more on the same draws, a difference beyond its 95% interval. The regret of "
+        r"[\d,]+ ± \d+ more on the same draws, a difference beyond its 95% interval; the regret of "
         r"`learns <fast>` grows about like the budget to the power 0.2",
         finding(made_up(policies=("learns", "learns <fast>", "uniform"))),
     )
     close = made_up(policies=tuple(ALIKE), scales=ALIKE, n_paths=5, worlds=("stochastic",))
     assert "cannot be told from it: a difference within the 95% interval" in finding(close)
+    assert close.verdicts()["stochastic"].outcome == "tied"
     (table,) = tables.regrets(close, differences(close))
     assert [row["best"][-1] for row in table["rows"]] == [4, 4]
     alone = made_up(worlds=("stochastic",), policies=("uniform",), budgets=(5e3,))
@@ -114,7 +116,8 @@ def test_where_nobody_can_learn_nobody_is_crowned(study: Study, text: str) -> No
     assert says.startswith("Nobody learns here, and nobody can: this world has a twin")
     assert re.search(r"At B = 100,000 the policies gain between \S+% \(`uniform`\) and ", says)
     assert "least regret" not in says
-    table = overview.overview(study, differences(study))
+    assert study.verdicts()["adversarial"].outcome == "refused"
+    table = tables.overview(study, differences(study))
     assert table["notes"] == [None, None, "nobody can learn"]
     assert [row["best"] for row in table["rows"]] == [[], [], [], [1]]
     assert "<small>nobody can learn</small>" in text
@@ -122,20 +125,20 @@ def test_where_nobody_can_learn_nobody_is_crowned(study: Study, text: str) -> No
 
 def test_the_overview_is_the_share_of_the_optimum(study: Study, one_path: Study) -> None:
     gain = study.table().filter(world="stochastic", policy="uniform", budget=1e5)["gain"][0]
-    rows = {row["policy"]: row for row in overview.overview(study, differences(study))["rows"]}
+    rows = {row["policy"]: row for row in tables.overview(study, differences(study))["rows"]}
     assert rows["uniform"]["cells"][1] == f"{gain / 1.5e5:.1%}"
     assert rows["uniform"]["heat"][1] == round(100 * gain / 1.5e5)
-    assert overview.overview(one_path, differences(one_path))["rows"][0]["cells"][1] == "—"
+    assert tables.overview(one_path, differences(one_path))["rows"][0]["cells"][1] == "—"
 
 
 def test_the_page_says_who_the_policies_and_what_the_arms_are(study: Study, text: str) -> None:
     assert "<td>learns</td><td>What learns is.</td>" in text
-    stochastic = next(overview.arm_tables(study))
+    stochastic = next(tables.arm_tables(study))
     assert stochastic["rows"][2]["cells"] == ["arm 2 (best)", "0.3", "0.2", "1.5", "150,000"]
-    many = next(overview.arm_tables(made_up(n_arms=30, policies=("uniform",))))
+    many = next(tables.arm_tables(made_up(n_arms=30, policies=("uniform",))))
     assert many["title"] == "stochastic: the 10 of 30 arms that gain most alone"
     labelled = replace(study.facts, about={"bold": {"spec": "exp3:gamma=1", "says": "It is."}})
-    (row,) = overview.players(replace(study, facts=labelled))["rows"]
+    (row,) = tables.players(replace(study, facts=labelled))["rows"]
     assert "<code>exp3:gamma=1</code>" in row["cells"][1]
 
 
@@ -173,30 +176,21 @@ def test_a_fitted_shape_is_named_only_where_it_is_close(study: Study) -> None:
 
 
 def test_what_was_left_and_the_end_of_a_world_are_sentences(study: Study, text: str) -> None:
-    says = prose.left_over(study)
-    assert re.fullmatch(r"At most 0\.0\d+% of the budget was left on average, whatever .*\.", says)
-    assert f"<p>{says}</p>" in text
-    assert prose.ended(study) == [
+    left = r"<p>At most 0\.0\d+% of the budget was left on average, whatever [^<]*\.</p>"
+    assert re.search(left, text)
+    assert tables.ended(study) == [
         "In *adversarial* the world ended before the budget did, in runs of `uniform` (12 of 80)."
     ]
 
 
-def test_captions_explain_only_what_is_there(
-    study: Study, one_path: Study, one_budget: Study
+def test_captions_tell_of_intervals_only_where_there_are_any(
+    text: str, one_path: Study, one_budget: Study
 ) -> None:
-    full, bare, single = (
-        {figure.name: captions.caption(figure, each) for figure in each.figures()}
-        for each in (study, one_path, one_budget)
-    )
-    for part in ("Bands are 95% confidence", "Dashed lines are bounds", "Hollow points"):
-        assert part in full["regret"]
-    assert bare["regret"] == "Mean regret against the budget, both axes logarithmic."
-    assert bare["gain"] == "Mean gain for each unit of the budget, so that budgets can be compared."
-    assert bare["runs"] == "Regret of the single run at B = 10,000."
-    assert single["regret"].startswith(
-        "Mean regret at B = 5,000. Lines are 95% confidence intervals of the mean. "
-        "Upright lines are bounds"
-    )
+    for page, count in ((text, 2), (one_budget.html(), 2), (one_path.html(), 0)):
+        assert page.count(captions.INTERVAL) == count
+    drawn = [name for name in FIGURES if f'id="figure-{name}"' in text]
+    assert all(captions.LABELS[name] in unescape(text) for name in drawn)
+    assert "Dashed and upright lines are bounds" in text
 
 
 def test_one_budget_or_one_path_makes_a_page(one_budget: Study, one_path: Study) -> None:
@@ -250,5 +244,5 @@ def test_a_study_gives_its_figures_by_name_and_is_one_line_in_a_list(real: Study
     assert repr(real.plot()).startswith("<Figure 'regret': 1 panel; ")
     with pytest.raises(InvalidInput, match=r"unknown figure of this study 'gian'.* 'gain'"):
         real.plot("gian")
-    line = "<Study '<u> on small & square': one policy, one world, three budgets, three paths>"
+    line = "<Study of <u> on small & square: one policy, one world, three budgets, three paths>"
     assert repr([real]) == f"[{line}]"

@@ -15,15 +15,15 @@ import purse
 from purse.base.text import format_digits, format_gain
 from purse.errors import MissingExtra
 from purse.lab.data.question import METHODS
+from purse.lab.page import captions
+from purse.lab.page.charts.base import policies_of
+from purse.lab.page.charts.replays import MOST_ARMS, _players_of, estimates
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.table_replay import TableReplay
-from purse.lab.replay.table_words import NOTES, findings
-from purse.lab.report.charts.base import policies_of
-from purse.lab.report.charts.replays import MOST_ARMS, _players_of, estimates
-from purse.lab.report.prose import replays as prose
 from purse.lab.study.manifest import Recording
 from purse.lab.study.results import Study, TableStudy
-from tests.lab.report.made_up import ARMS, plain, recorded_log
+from purse.lab.study.standings import NOTES
+from tests.lab.page.made_up import ARMS, plain, recorded_log
 from tests.support.charts import checked_spec
 from tests.support.replays import estimated
 
@@ -63,36 +63,38 @@ def test_the_table_of_gains_has_policies_and_references_the_largest_gain_first(
 
 
 def test_a_table_says_in_short_what_was_replayed(table_replay: TableReplay) -> None:
-    short = prose.table_summary(table_replay.study)
+    study = table_replay.study
+    short = captions.table_summary(study.facts, study.facts.replay, study.lp_name)
     assert short.startswith(
         "Two policies on 60 rounds of three arms with budgets of 0.5 and 2.5, in eight "
         "random orders of the rounds, the same for every policy (seed 0, stop rule retry). Gain is "
         "the sum of rewards"
     )
     one = replace(
-        table_replay.study,
-        facts=replace(table_replay.study.facts, n_paths=1),
-        data=table_replay.study.lazy().filter(pl.col("path") == 0),
+        study,
+        facts=replace(study.facts, n_paths=1),
+        data=study.lazy().filter(pl.col("path") == 0),
     )
-    assert "One order tells nothing about chance" in prose.table_summary(one)
-    assert "interval" not in "".join(findings(one).values())
+    assert "One order tells nothing about chance" in one.html()
+    assert "interval" not in "".join(one.answers())
 
 
-def test_findings_are_about_the_optimum_and_the_best_single_arm(table_replay: TableReplay) -> None:
-    by_budget = table_replay.findings()
-    assert list(by_budget) == ["B = 0.5", "B = 2.5"]
+def test_verdicts_are_about_the_optimum_and_the_best_single_arm(
+    table_replay: TableReplay, texts: dict[str, str]
+) -> None:
+    verdicts = table_replay.verdicts()
+    assert list(verdicts) == ["B = 0.5", "B = 2.5"]
     frame = table_replay.frame().filter(budget=0.5).sort("gain")
     best, arm = (frame.filter(kind=kind).row(-1, named=True) for kind in ("policy", "arm"))
-    says = plain(by_budget["B = 0.5"])
+    amount, other = (format_gain(row["gain"], row["gain_high"]) for row in (best, arm))
+    says = plain(verdicts["B = 0.5"].sentence)
     assert says.startswith(
-        f"On these 60 rows **`{best['player']}` gains most of the policies**: "
-        f"{format_gain(best['gain'], best['gain_high'])}, {best['share']:.1%} of the LP "
-        "optimum; "
+        f"On these 60 rows **`{best['player']}` gains most of the policies**: {amount}, "
+        f"{best['share']:.1%} of the LP optimum; the best single arm, `small`, gains {other}: "
     )
-    assert (
-        f"The best single arm, `{arm['player'].partition(' (')[0].removeprefix('always ')}`, gains "
-        f"{format_gain(arm['gain'], arm['gain_high'])}: " in says
-    )
+    (lead,) = [line for line in table_replay.remarks() if line.startswith("B = 0.5: always")]
+    assert re.match(r"B = 0.5: always small is [\d.]+ ± [\d.]+ ahead of ", plain(lead))
+    assert plain(lead).replace("<", "&lt;").replace(">", "&gt;") in plain(texts["table"])
 
 
 def test_the_page_of_a_table_says_which_rounds_are_left_out() -> None:
@@ -131,7 +133,7 @@ def test_the_folder_of_a_table_knows_that_it_is_a_replay(
     table = home / "table.csv"
     told = f"purse replay {table} --budget 0.5 --budget 2.5 uniform fixed:arm=0 --paths 8"
     assert again.facts.command == told
-    assert findings(again) == table_replay.findings()
+    assert again.verdicts() == table_replay.verdicts()
 
 
 def test_one_order_of_worthless_rounds_makes_a_page(tmp_path: Path) -> None:
@@ -140,9 +142,9 @@ def test_one_order_of_worthless_rounds_makes_a_page(tmp_path: Path) -> None:
     found = purse.replay(pl.DataFrame(rewards | costs), policies="uniform", budgets=5, n_paths=1)
     assert isinstance(found, TableReplay)
     assert found.frame()["share"].null_count() == found.frame().height
-    says = "On these 9 rows `uniform` gains 0. The best single arm, `a`, gains 0: as much."
-    assert found.findings() == {"B = 5": says}
-    assert "uniform</code> gains 0." in found.study.html()
+    says = "On these 9 rows `uniform` gains 0; the best single arm, `a`, gains 0: as much."
+    assert found.verdicts() == {"B = 5": ("best", says)}
+    assert "uniform</code> gains 0;" in found.study.html()
 
 
 def test_the_page_of_a_log_has_every_part(texts: dict[str, str], log_result: LogResult) -> None:
@@ -154,7 +156,7 @@ def test_the_page_of_a_log_has_every_part(texts: dict[str, str], log_result: Log
     assert json.loads(spec)["concat"]
     (coded,) = re.findall(r'base64,([^"]*)" download="estimates.csv"', text)
     assert base64.b64decode(coded).decode() == log_result.frame().write_csv()
-    assert list(prose.METHODS) == list(METHODS)
+    assert list(captions.METHODS) == list(METHODS)
 
 
 def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
@@ -182,7 +184,7 @@ def test_a_log_that_tells_nothing_makes_a_page_without_a_figure(
     files = replace(log_result, estimates=refused).publish(tmp_path)
     assert [file.name for file in files] == ["report.html", "arms.csv", "estimates.csv"]
     text = files[0].read_text(encoding="utf-8")
-    assert "About any policy this log can tell nothing: every method refuses." in text
+    assert "This log can tell nothing: every method refuses every player." in text
     assert "spec-estimates" not in text
 
 
