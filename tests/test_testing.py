@@ -21,7 +21,7 @@ from purse.testing.late import check_delays
 from purse.testing.policy import _is_taken
 from purse.types import Floats, Ints, Now, World
 from purse.worlds._draw import draw as shared_draw
-from tests.support.players import Greedy
+from tests.support.policies import Greedy
 from tests.support.soak import SOAK
 
 POLICY = '''\

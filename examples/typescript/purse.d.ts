@@ -5306,7 +5306,7 @@ export interface operations {
                      *       "most": 73.9991100175681,
                      *       "notes": [
                      *         "this assumes that an arm's rewards and costs are independent draws that do not change",
-                     *         "1 call without a reward: the best way has this money, too, and calls that work"
+                     *         "1 call without a reward: the comparison gives the same money to calls that work"
                      *       ]
                      *     }
                      */

@@ -241,7 +241,7 @@ FIRST_ASKS = """
 import os, sys, threading, time
 import purse
 from purse.engine import steps
-steps.PATIENCE_S = 0.0  # what is asked of is compiled at once
+steps._PATIENCE_S = 0.0  # what is asked of is compiled at once
 POLICIES = ["exp3.bwk", "ucb-bv1", "kube"]
 def ask(number, policy):
     campaign = purse.Campaign.create(

@@ -12,8 +12,7 @@ import pytest
 from purse import Account, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
 from purse.errors import CampaignExists, NoSuchStorage, NotFound
-from tests.support.accounts import balance, campaign, company, opened
-from tests.support.campaigns import refusal
+from tests.support.campaigns import balance, campaign, company, opened, refusal
 from tests.support.processes import forked
 from tests.support.soak import scale
 from tests.support.storages import START, MemoryHarness, StorageHarness

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from purse import AsyncCampaign, BudgetExhausted, Campaign, Conflict, InvalidInput
-from tests.support.campaigns import counts, made, purse, refusal
-from tests.support.loops import in_loop
+from tests.support.campaigns import balance, counts, made, refusal
+from tests.support.processes import in_loop
 
 
 @pytest.fixture(params=["with", "async with"])
@@ -49,13 +49,13 @@ def test_a_report_is_made_at_the_end_of_the_block(spend: Any) -> None:
     spend(campaign, lambda call: call.settle("0.3"))
     spend(campaign, lambda call: call.fail("0.1", "an empty answer"))
     assert counts(campaign) == {"tickets": 3, "told": 1, "settled": 1, "failed": 1}
-    assert purse(campaign) == ("0.6", "0", "0", "9.4", "0")
+    assert balance(campaign) == ("0.6", "0", "0", "9.4", "0")
 
 
 def test_without_a_cost_the_hold_stays(spend: Any) -> None:
     campaign = made()
     assert spend(campaign, lambda call: None).receipt is None
-    assert purse(campaign)[1] == "1"
+    assert balance(campaign)[1] == "1"
 
 
 def test_an_exception_is_a_failure_that_cost_nothing(spend: Any) -> None:
@@ -77,7 +77,7 @@ def test_an_exception_is_a_failure_that_cost_nothing(spend: Any) -> None:
             spend(campaign, body)
     # who reports by the campaign, and not by the call, reports twice: the first report stands
     assert counts(campaign) == {"tickets": 3, "failed": 1, "settled": 2, "conflicts": 1}
-    assert purse(campaign)[:2] == ("0.5", "0")
+    assert balance(campaign)[:2] == ("0.5", "0")
     (entry,) = [each for each in campaign.journal() if each.kind == "failed"]
     assert entry.body["reason"] == "ConnectionError: no such host"
 

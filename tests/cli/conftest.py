@@ -10,8 +10,7 @@ import pytest
 
 from purse.campaign.storage.connect import in_memory
 from tests.support.cli import PROGRESS, Command, Run, main
-from tests.support.server import served
-from tests.support.service import token_file
+from tests.support.service import served, token_file
 
 
 @pytest.fixture

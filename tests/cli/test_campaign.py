@@ -16,8 +16,8 @@ import pytest
 
 from purse import Campaign, InvalidInput
 from purse.base import exit_codes
+from tests.support.campaigns import last_ask
 from tests.support.cli import NEW, Command, Run, complaint
-from tests.support.contexts import last_ask
 
 ODD = "é=1, 2%"
 JSON = '{"length": [0, 8000], "source": ["chat", "code"]}'

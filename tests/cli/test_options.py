@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from purse.cli import cli
 from purse.cli.options import complete_criteria
 from tests.support.cli import NEW, WORLD, Command, Run, complaint
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 
 REGRET = ["lab", "regret", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
 COMPARE = ["compare", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]

@@ -12,13 +12,13 @@ from purse.campaign.storage.storage import Storage
 from tests.support.storages import START
 
 if TYPE_CHECKING:
-    from tests.support.server import Served
+    from tests.support.service import Served
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[Storage, Served]]:
     """A server without tokens, and where it keeps campaigns."""
-    from tests.support.server import served
+    from tests.support.service import served
 
     storage = in_memory()
     with served(storage=storage) as found:

@@ -20,8 +20,8 @@ import purse
 from purse import AsyncCampaign, Campaign
 from purse.asynchronous import _MOST, _in_thread
 from purse.campaign.storage.connect import in_memory
-from tests.support.loops import in_loop
-from tests.support.server import LONG, served
+from tests.support.processes import in_loop
+from tests.support.service import LONG, served
 
 TERMS: dict[str, Any] = {
     "arms": {"small": "0.01", "large": "0.05"},

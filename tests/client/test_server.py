@@ -19,7 +19,7 @@ from purse.campaign.storage.storage import Storage
 from purse.client import Server
 
 if TYPE_CHECKING:
-    from tests.support.server import Served
+    from tests.support.service import Served
 
 TERMS: dict[str, Any] = {
     "arms": {"small": "0.01", "large": "0.05"},
@@ -60,8 +60,7 @@ def test_the_address_says_who_keeps_a_budget(at: Served, storage: Storage) -> No
 def test_the_token_comes_from_the_argument_or_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.support.server import served
-    from tests.support.service import token_file
+    from tests.support.service import served, token_file
 
     file, tokens = token_file(tmp_path)
     with served(storage=in_memory(), tokens=file) as at:

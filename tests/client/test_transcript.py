@@ -18,8 +18,8 @@ from purse.campaign.api.verb import verbs
 from purse.campaign.storage.connect import in_memory
 from purse.errors import PurseError
 from tests.support.frozen import FOLDER, REFUSALS
-from tests.support.loops import in_loop
-from tests.support.server import served
+from tests.support.processes import in_loop
+from tests.support.service import served
 from tests.support.transcript import STEPS, Step, shape, still
 
 ACCOUNTS = ("company", "team")

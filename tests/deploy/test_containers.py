@@ -33,7 +33,7 @@ from tests.support.deployment import (
     settings_of,
 )
 from tests.support.paths import ROOT
-from tests.support.server import served
+from tests.support.service import served
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMPOSE: dict[str, Any] = read_yaml("compose.yaml")

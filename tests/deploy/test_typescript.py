@@ -19,8 +19,7 @@ from purse.base import problem_types
 from purse.campaign.campaign import Campaign
 from purse.cli.serve import serve
 from tests.support.paths import EXAMPLES
-from tests.support.server import served
-from tests.support.service import service, token_file
+from tests.support.service import served, service, token_file
 from tests.support.soak import SOAK
 
 FOLDER = EXAMPLES / "typescript"

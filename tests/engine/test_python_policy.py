@@ -19,7 +19,7 @@ from purse.engine.run import Run
 from purse.errors import InvalidInput
 from purse.testing.games import _standard_world, contextual_worlds, half_down
 from purse.types import SKIP, STOP, Now, Problem
-from tests.support.players import Greedy
+from tests.support.policies import Greedy
 from tests.support.soak import SOAK
 
 WORLD = _standard_world()
@@ -90,7 +90,7 @@ NO_NUMBA = """
 import sys
 sys.modules["numba"] = None
 import purse
-from tests.support.players import Greedy
+from tests.support.policies import Greedy
 
 for policy in ("replan", Greedy):
     run = purse.simulate(policy, "misleading_ratio", 5, n_paths=2, delay=2, device="python")

@@ -10,8 +10,8 @@ import pytest
 
 from purse import AskRefused, BudgetExhausted, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
-from tests.support.campaigns import counts, purse, refusal
-from tests.support.loops import in_loop
+from tests.support.campaigns import balance, counts, refusal
+from tests.support.processes import in_loop
 
 NAMES = {"small": "gpt-5-mini", "large": "gpt-5.4"}
 
@@ -73,7 +73,7 @@ def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
     assert all(
         Decimal(ticket.held[0]) < most[str(ticket.arm)] for ticket in spent.tickets(["told"])
     )
-    assert Decimal("0") < Decimal(purse(spent)[0]) < Decimal("0.01")
+    assert Decimal("0") < Decimal(balance(spent)[0]) < Decimal("0.01")
     assert spent.audit().ok
 
 
@@ -107,7 +107,7 @@ def test_a_failure_is_reported_and_raised() -> None:
     with pytest.raises(ConnectionError, match="no such host"):
         in_loop(until_it_fails())
     assert counts(spent)["failed"] == 1
-    assert purse(spent)[1] == "0"
+    assert balance(spent)[1] == "0"
 
 
 def test_a_request_that_passes_is_refused() -> None:
@@ -123,7 +123,7 @@ def test_a_request_that_passes_is_refused() -> None:
 
     with pytest.raises(AskRefused, match="the request passes, as money is worth more in others"):
         in_loop(until_one_passes())
-    assert purse(spent)[1] == "0"
+    assert balance(spent)[1] == "0"
     assert counts(spent)["skipped"] == 1
 
 

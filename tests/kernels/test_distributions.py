@@ -20,7 +20,7 @@ from purse.kernels.distributions import (
     normal,
 )
 from purse.kernels.random import POLICY, SIDE, U, at, bits, stream, uniform
-from tests.support.frequencies import BAND, excess
+from tests.kernels.test_random import BAND, excess
 
 WORD = 2**64
 SURPRISE = 1.95  # the Kolmogorov-Smirnov distance times sqrt(n) is larger once in a thousand

@@ -13,7 +13,7 @@ from purse.features import Features, Waves
 from purse.kernels.fourier import _REACH, _SIZE, _cosine, as_seen, mapped
 from purse.lab.theory.contexts import _fit
 from purse.worlds.table import table
-from tests.support.contexts import FEATURES, SEES
+from tests.support.campaigns import FEATURES, SEES
 
 
 def test_cosines_are_right_far_out_and_the_same_everywhere() -> None:

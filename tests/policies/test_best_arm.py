@@ -150,14 +150,14 @@ def test_parameters_as_numbers() -> None:
     problem = Problem.of(**told)
     known = best_arm.params(problem)
     assert (known.log_term, known.cap) == (pytest.approx(math.log(6 / 0.05)), math.inf)
-    assert known.least.tolist() == [0.25, 0.125, 1]
+    assert known.cost_min.tolist() == [0.25, 0.125, 1]
     # one of the costs may vary, so there are four intervals; 4 is the largest cost
     known = best_arm.params(problem, by="ratio", cap="0.5", within=2, confidence=0.9)
     assert known.log_term == pytest.approx(math.log(8 / 0.1))
     assert (known.cap, known.within) == (0.125, 8)
     known = best_arm.params(Problem.of(**told, costs=[1.5, 0.5, 4]), cap=4)
     assert known.log_term == pytest.approx(math.log(6 / 0.05))
-    assert known.least.tolist() == known.most.tolist() == [0.375, 0.125, 1]
+    assert known.cost_min.tolist() == known.cost_max.tolist() == [0.375, 0.125, 1]
     # pairs with the best arm, and one cost if there is a cap
     for given, joint, n_tests in (
         ({}, True, 2),
@@ -240,7 +240,7 @@ def test_several_resources_are_paid_and_the_first_one_counts() -> None:
     """By reward per cost of the first resource arm 1 is best; by that of the second, arm 0."""
     world = worlds.function("bernoulli")([0.8, 0.8, 0.3], [[0.9, 0.2], [0.2, 0.9], [0.5, 0.5]])
     known = make_job("best-arm:by=ratio,cap=0.45", world, [10, 10]).params
-    assert known.least.tolist() == pytest.approx([1, 0.2 / 0.9, 0.5 / 0.9], **EXACT)
+    assert known.cost_min.tolist() == pytest.approx([1, 0.2 / 0.9, 0.5 / 0.9], **EXACT)
     assert known.cap == pytest.approx(0.5, **EXACT)
     if SOAK:
         check_policy("best-arm:by=ratio", world, quick=True)

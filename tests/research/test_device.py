@@ -15,7 +15,7 @@ from research.leaderboard import __main__ as board_command
 from research.leaderboard import leaderboard as play
 from research.leaderboard.games import WHAT_USERS_HAVE
 from research.paper import __main__ as paper_command
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 from tests.support.soak import SOAK
 
 LATE = next(case for case in WHAT_USERS_HAVE if case.delay != 0)

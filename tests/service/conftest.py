@@ -15,8 +15,7 @@ from purse import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.service import live_view
-from tests.support.server import LONG, Served, served
-from tests.support.service import PROMPTS, TestClient, running
+from tests.support.service import LONG, PROMPTS, Served, TestClient, running, served
 
 BEGUN = 1_790_000_000_000  # ms
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"

@@ -14,14 +14,15 @@ from purse.errors import InvalidInput
 from purse.service import auth, tokens
 from purse.service.auth import TokenBuckets
 from purse.service.settings import Settings
-from tests.support.server import LONG, served
 from tests.support.service import (
     HERE,
+    LONG,
     PROMPTS,
     TestClient,
     bearer,
     operations_of,
     problem,
+    served,
     service,
     token_file,
 )

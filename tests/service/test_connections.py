@@ -14,8 +14,7 @@ import pytest
 
 from purse.campaign.storage.connect import in_memory
 from purse.service import connections
-from tests.support.server import LONG, Served, served
-from tests.support.service import PROMPTS
+from tests.support.service import LONG, PROMPTS, Served, served
 from tests.support.soak import scale
 
 SOON = 0.3  # seconds

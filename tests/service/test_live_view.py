@@ -18,9 +18,8 @@ from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveViews, _LiveView
-from tests.support.loops import in_loop
-from tests.support.server import LONG, served
-from tests.support.service import PROMPTS, TestClient, problem, running, service
+from tests.support.processes import in_loop
+from tests.support.service import LONG, PROMPTS, TestClient, problem, running, served, service
 
 TERMS = {**PROMPTS, "name": "prompts"}
 

@@ -23,9 +23,8 @@ from purse.errors import ArmsCoolingDown
 from purse.service import problems, routes
 from purse.service.app import Service
 from purse.service.settings import Settings
-from tests.support.loops import in_loop
-from tests.support.server import LONG
-from tests.support.service import HERE, PROMPTS, TestClient, empty, problem, running, service
+from tests.support.processes import in_loop
+from tests.support.service import HERE, LONG, PROMPTS, TestClient, empty, problem, running, service
 
 AT = "/campaigns/prompts"
 READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")

@@ -27,8 +27,7 @@ from purse.client.server import Server
 from purse.errors import InvalidInput, PurseError
 from purse.service.server import listening
 from purse.service.settings import Settings
-from tests.support.server import served
-from tests.support.service import PROMPTS, bearer, problem, service, token_file
+from tests.support.service import PROMPTS, bearer, problem, served, service, token_file
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
 PATIENCE = 120  # seconds, on a machine that does many other things

@@ -1,13 +1,15 @@
-"""A small campaign in memory, and what it says of itself."""
+"""Small campaigns: alone, with contexts, and below a company with a team."""
 
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from purse import PurseError
+from purse import Account, PurseError
 from purse.campaign.campaign import Campaign
 from tests.support import storages
 from tests.support.storages import StorageHarness
@@ -18,10 +20,43 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.1",
     "policy": "uniform",
 }
+SEES = str(Path(__file__).with_name("context_policy.py"))
+FEATURES: dict[str, Any] = {"length": (0, 8000), "code": None}
+ARMS = ["red", "green", "blue"]
 
 
 def made(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
     return (harness or storages.MemoryHarness()).create("test", **{**TERMS, **changes})
+
+
+def with_contexts(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
+    """A campaign whose policy sees contexts."""
+    terms: dict[str, Any] = {"arms": dict.fromkeys(ARMS, 1), "budget": 50, "policy": SEES}
+    return made(harness, **{**terms, "features": FEATURES, **changes})
+
+
+def context(rng: Random) -> dict[str, float]:
+    """Some of them are outside the range."""
+    return {"length": rng.randrange(-500, 8800), "code": round(rng.uniform(-2, 2), 3)}
+
+
+def company(storage: Any, budget: Any = 10, team: Any = 6) -> tuple[Account, Account]:
+    """An account, and one below it."""
+    return (
+        Account.create("company", budget=budget, storage=storage),
+        Account.create("team", budget=team, account="company", storage=storage),
+    )
+
+
+def campaign(storage: Any, name: str, account: str | None = "team", **changes: Any) -> Any:
+    """A campaign below an account, whose own budget is no limit."""
+    terms = {**TERMS, "arms": {"red": 1}, "budget": 100, "cooldown": None, **changes}
+    return Campaign.create(name, **terms, account=account, storage=storage)
+
+
+def opened(harness: StorageHarness, name: str) -> Account:
+    """The account as another process would find it."""
+    return Account.open(name, storage=harness.storage())
 
 
 def refusal(error: type[Exception], call: Any, *arguments: Any, **named: Any) -> str:
@@ -33,14 +68,20 @@ def refusal(error: type[Exception], call: Any, *arguments: Any, **named: Any) ->
     return str(caught.value)
 
 
-def purse(campaign: Campaign, resource: int = 0) -> tuple[str, ...]:
-    """Spent, held, presumed, left, overrun."""
-    shown = campaign.status().purses[resource]
+def balance(level: Any, resource: int = 0) -> tuple[str, ...]:
+    """Spent, held, presumed, left, overrun of a campaign or an account."""
+    shown = level.status().purses[resource]
     return shown.spent, shown.held, shown.presumed, shown.left, shown.overrun
 
 
 def counts(campaign: Campaign) -> dict[str, int]:
     return {name: number for name, number in campaign.status().counts.items() if number}
+
+
+def last_ask(campaign: Campaign) -> dict[str, Any]:
+    """The body of the last ticket's entry in the journal."""
+    body: dict[str, Any] = [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
+    return body
 
 
 def exported(campaign: Campaign, **how: Any) -> StringIO:

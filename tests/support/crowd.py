@@ -26,7 +26,7 @@ from purse import Account, Campaign, PurseError
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import calendar
 from purse.errors import CampaignPaused, StorageUnavailable
-from tests.support.server import served
+from tests.support.service import served
 
 SHORT_HOUR = 1_000  # ms: periods of an hour end while clients live
 ACCOUNTS = {"company": None, "team-0": "company", "team-1": "company"}

@@ -15,7 +15,7 @@ from purse.campaign.rules import asks, operators
 from purse.campaign.rules import transaction as transactions
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.terms.calendar import ALL
-from purse.campaign.views import status as make_results
+from purse.campaign.views import status
 from tests.support.mutations import NEVER_OVERSPENT, take_any_number, without
 
 Patch = pytest.MonkeyPatch
@@ -198,4 +198,4 @@ def grant_again_what_a_clock_comes_back_to(patch: Patch) -> None:
 
 def tell_nobody_of_clocks(patch: Patch) -> None:
     """A clock that was ahead is counted, and no alarm says so."""
-    patch.setattr(make_results, "_clock_alarm", lambda *_: ())
+    patch.setattr(status, "_clock_alarm", lambda *_: ())

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 from purse import Campaign, PurseError
 from purse.campaign.storage.connect import in_memory
 from tests.support import reference_ledger
-from tests.support.contexts import SEES
+from tests.support.campaigns import SEES
 from tests.support.reference_ledger import Ledger, Periods, Refusal, Report, Terms, written
 from tests.support.reference_levels import Level
 from tests.support.soak import SOAK

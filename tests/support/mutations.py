@@ -323,6 +323,6 @@ def fail_open(patch: Patch) -> None:
         except StorageUnavailable:
             held = list(committer.terms.cost_max[0])
             ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
-            return committer.terms.first_arms, [ticket]
+            return [ticket], committer.terms.first_arms
 
     patch.setattr(Committer, "do", generous)

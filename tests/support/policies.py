@@ -20,7 +20,7 @@ from purse.engine.job import make_job
 from purse.testing import check_policy
 from purse.testing.games import suitable
 from purse.testing.policy import _checks_on
-from purse.types import Floats, Ticket, World
+from purse.types import Floats, Now, Problem, Ticket, World
 from tests.support.paths import SCRIPTED
 from tests.support.soak import SOAK, scale
 
@@ -283,6 +283,27 @@ def plays_two_resources(policy: str) -> None:
     if SOAK or policy == "exp3":
         passes(policy, world)
     assert make_job(policy, world, [10, 10]).problem.n_resources == 2
+
+
+class Greedy:
+    """Takes the arm with the most reward per cost.
+
+    In a tenth of the rounds it takes any arm.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.rewards: Floats = np.ones(problem.n_arms)
+        self.costs: Floats = np.ones(problem.n_arms)
+
+    def choose(self, now: Now) -> Any:
+        if self.rng.random() < 0.1:
+            return self.rng.choice(np.flatnonzero(now.allowed))
+        return np.argmax(np.where(now.allowed, self.rewards / self.costs, -1))
+
+    def update(self, now: Now, arm: int, reward: float, cost: Any) -> None:
+        self.rewards[arm] += reward
+        self.costs[arm] += np.max(cost)
 
 
 def scripted(script: Any, **options: Any) -> str:

@@ -1,7 +1,8 @@
-"""Python code in a process of its own."""
+"""Python code in a process of its own, and coroutines in a thread of their own."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -9,6 +10,8 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -102,3 +105,11 @@ def _run(code: str, args: list[str], out: str) -> None:
         except Exception:
             traceback.print_exc(file=file)
             raise SystemExit(1) from None
+
+
+def in_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns. It runs in a thread of its own: the tests in a browser leave an
+    event loop in this one.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -141,7 +141,7 @@ class HttpHarness(SqliteHarness):
 
     def place(self) -> str:
         if self.at is None:
-            from tests.support.server import served
+            from tests.support.service import served
 
             self.at = self.serving.enter_context(served(storage=self.storage()))
         return self.at.url

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 from purse.base.optional import _LAB as CHECKED
 from tests.support.paths import ROOT
-from tests.system.base_only import EXTRAS, LAB, OTHERS, SERVE, commands, printed
 
+# markupsafe and llvmlite come with jinja2 and numba
+LAB = ("altair", "jinja2", "llvmlite", "markupsafe", "numba", "polars", "scipy", "vl_convert")
+SERVE = ("httptools", "prometheus_client", "starlette", "uvicorn", "uvloop")
+OTHERS = ("gymnasium", "joblib", "litellm", "numba_cuda", "pandas",
+          "psycopg", "pyarrow", "pydantic_ai", "ray")  # fmt: skip
+EXTRAS = (*LAB, *SERVE, *OTHERS)
 MISSING = next(name for name in CHECKED if name in EXTRAS)  # what the lab misses first
 WORDS = f"{MISSING}: pip install 'purse-bandits[lab]'"
 
@@ -142,7 +154,7 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path) -> None:
     code = f"""
 import purse
 from purse.testing import check_policy
-from tests.system.base_only import run
+from tests.system.test_base import run
 for line in {list(commands_say)!r}:
     run(line)
 for line in {list(python_says)!r}:
@@ -172,3 +184,41 @@ with running(policy="replan") as client:
     allowed = ("joblib", "pandas", "pyarrow")  # what the client of the tests may look for
     lines = printed(code, tmp_path, [*LAB, *(name for name in OTHERS if name not in allowed)])
     assert [line for line in lines if not line.startswith("200")] == []
+
+
+def printed(code: str, folder: Path, hidden: Sequence[str] = EXTRAS) -> list[str]:
+    """Run Python code in a process of its own, in a folder, without packages; return the lines that
+    it prints.
+    """
+    begin = f"import sys\nsys.modules |= dict.fromkeys({tuple(hidden)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", begin + code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def commands(lines: Sequence[str], folder: Path) -> list[list[str]]:
+    """Run command lines one after the other in one such process; return for each its exit code and
+    the lines that it prints.
+    """
+    code = f"from tests.system.test_base import run\nfor line in {list(lines)!r}:\n    run(line)"
+    return [json.loads(each) for each in printed(code, folder)]
+
+
+def run(line: str) -> None:
+    """Run a command line in this process, and print its exit code and its lines as JSON."""
+    from purse.cli import main
+
+    sys.argv, out, code = ["purse", *shlex.split(line)], StringIO(), None
+    try:
+        with redirect_stdout(out), redirect_stderr(out):
+            main()
+    except SystemExit as end:
+        code = end.code
+    print(json.dumps([str(code), *out.getvalue().splitlines()]))

@@ -1,5 +1,6 @@
 """A table of deliberate mutations. Each row breaks one thing and names the check that must fail
-then, and that passes without it.
+then, and that passes without it; at the end, the checks that rest on what a database does, in
+databases.
 """
 
 from __future__ import annotations
@@ -246,3 +247,39 @@ def test_the_database_stands_behind_the_rules(
 ) -> None:
     row.break_it(monkeypatch)
     run(row, place, make_harness, tmp_path)
+
+
+CHECKS = [  # those that rest on what a database does
+    promises.no_level_is_overspent,
+    promises.campaigns_of_an_account_take_turns,
+    level_checks.a_top_up_of_an_account_counts_once,
+    level_checks.a_boundary_is_made_once,
+]
+UNBOOKED = [
+    levels.book_nothing_above,
+    levels.book_on_the_nearest_account_alone,
+    levels.forget_refunds_above,
+]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_promise_of_accounts_and_periods(
+    make_harness: Callable[[str], storages.StorageHarness], kind: str, check: Callable[..., Any]
+) -> None:
+    check(lambda: make_harness(kind))
+
+
+@pytest.mark.parametrize("broken", UNBOOKED, ids=lambda broken: broken.__name__)
+def test_audits_notice_what_was_not_booked(
+    monkeypatch: pytest.MonkeyPatch, broken: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    """Of the account and of the campaign; the money is in the campaign's journal."""
+    made = level_checks.tree(storages.MemoryHarness(), 9, 9)
+    made.one.ask()
+    with monkeypatch.context() as patch:
+        broken(patch)
+        made.one.void(1)
+        made.one.ask()
+    for level in (made.company, made.one):
+        assert level.audit().findings, level.name

@@ -20,8 +20,8 @@ from joblib import parallel_config
 from joblib.externals.loky import get_reusable_executor
 
 from purse.lab.study import cluster
+from tests.support.lab import STUDY, command, run
 from tests.support.soak import SOAK, scale
-from tests.support.study_runs import STUDY, command, run
 
 KILLS = scale(2, 10)
 

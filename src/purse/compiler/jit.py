@@ -25,7 +25,7 @@ from purse.errors import PurseError
 _COMPILING = RLock()
 
 
-def _compiler_locks() -> list[Any]:
+def compiler_locks() -> list[Any]:
     """Return the locks that a fork waits for: ours, and numba's own once it is imported."""
     loaded = sys.modules.get("purse.compiler.numba_contract")
     return [_COMPILING] if loaded is None else [_COMPILING, loaded.COMPILER_LOCK]

@@ -144,7 +144,8 @@ def restore(policy: PolicyMemory, facts: dict[str, Any], arrays: dict[str, Any])
             raise InvalidInput("it holds a ticket that does not fit its problem")
     if policy._sees:
         policy._contexts = {
-            number: _check_context(features, seen) for number, seen in facts.get("contexts", [])
+            number: _check_context(features, numbers)
+            for number, numbers in facts.get("contexts", [])
         }
         if policy._contexts.keys() != policy._open.keys():
             raise InvalidInput("it holds a context without a ticket, or none for a ticket")

@@ -87,8 +87,8 @@ class BestArmParams(NamedTuple):
     level: float  # the evidence that beats an arm
     cap: float  # in largest costs; infinity without a cap
     within: float
-    least: Floats  # (K,) the declared bounds on costs
-    most: Floats  # (K,)
+    cost_min: Floats  # (K,) the declared bounds on costs
+    cost_max: Floats  # (K,)
 
 
 class BestArmState(NamedTuple):
@@ -148,10 +148,10 @@ def params(
 def init(params: BestArmParams, problem: Problem) -> BestArmState:
     k = problem.n_arms
     state = BestArmState(*(np.zeros(k) for _ in BestArmState._fields))
-    state.least[:], state.most[:] = params.least, params.most
+    state.least[:], state.most[:] = params.cost_min, params.cost_max
     state.upper[:] = 1
     if params.ratio:
-        state.upper[:] = 1 / np.maximum(params.least, 1 / FIRST)
+        state.upper[:] = 1 / np.maximum(params.cost_min, 1 / FIRST)
     return state
 
 
@@ -185,13 +185,13 @@ def find_challenger(params: BestArmParams, state: BestArmState, now: Now, leader
     for i in range(state.pulls.shape[0]):
         if is_rival(params, state, leader, i):
             more = 1.0 if arm < 0 else state.upper[i] - state.upper[arm]
-            if more > 0 or (more == 0 and asked(state, now, i) < asked(state, now, arm)):
+            if more > 0 or (more == 0 and tries(state, now, i) < tries(state, now, arm)):
                 arm = i
     return arm
 
 
 @kernel
-def asked(state: BestArmState, now: Now, i: int) -> float:
+def tries(state: BestArmState, now: Now, i: int) -> float:
     """Return the reports on an arm and its open tickets."""
     return state.pulls[i] + now.pending[i]
 
@@ -225,8 +225,8 @@ def leader_is_due(params: BestArmParams, state: BestArmState, now: Now, leader: 
     others = 0.0
     for j in range(state.pulls.shape[0]):
         if is_rival(params, state, leader, j):
-            others += asked(state, now, j) * state.prices[j]
-    return asked(state, now, leader) * state.prices[leader] < others
+            others += tries(state, now, j) * state.prices[j]
+    return tries(state, now, leader) * state.prices[leader] < others
 
 
 @cold
@@ -234,7 +234,7 @@ def find_fewest(state: BestArmState, now: Now) -> int:
     """Return the allowed arm that was asked for least often."""
     arm = -1
     for i in range(state.pulls.shape[0]):
-        if is_allowed(now, i) and (arm < 0 or asked(state, now, i) < asked(state, now, arm)):
+        if is_allowed(now, i) and (arm < 0 or tries(state, now, i) < tries(state, now, arm)):
             arm = i
     return arm
 
@@ -306,9 +306,9 @@ def learn(params: BestArmParams, state: BestArmState, i: int) -> None:
     state.lower[i] = lower_between(reward, n, params.log_term, 0.0, 1.0)
     state.upper[i] = upper_between(reward, n, params.log_term, 0.0, 1.0)
     if params.costly:
-        mean, least, most = state.costs[i] / n, params.least[i], params.most[i]
-        state.least[i] = lower_between(mean, n, params.log_term, least, most)
-        state.most[i] = upper_between(mean, n, params.log_term, least, most)
+        mean, low, high = state.costs[i] / n, params.cost_min[i], params.cost_max[i]
+        state.least[i] = lower_between(mean, n, params.log_term, low, high)
+        state.most[i] = upper_between(mean, n, params.log_term, low, high)
     cost = mean_cost(state, i)
     if params.ratio:
         state.values[i] = divide(reward, cost)
@@ -323,9 +323,9 @@ def compare(params: BestArmParams, state: BestArmState, leader: int, j: int) -> 
     """Write whether the leader beats arm j; without a leader nothing does."""
     beaten = False
     if leader >= 0 and params.joint:
-        own, its = 1.0, 1.0
+        own, other = 1.0, 1.0
         if params.ratio:
-            own, its = params.least[leader], params.least[j]
+            own, other = params.cost_min[leader], params.cost_min[j]
         gathered = evidence(
             state.averages[leader],
             state.rewards[leader],
@@ -333,7 +333,7 @@ def compare(params: BestArmParams, state: BestArmState, leader: int, j: int) -> 
             state.averages[j],
             state.rewards[j],
             state.pulls[j] - state.rewards[j],
-            own / its,
+            own / other,
             own * params.within,
         )
         beaten = gathered >= params.level

@@ -54,8 +54,8 @@ def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
 def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float:
     n = state.pulls[i]
     width = common_width(2.0, now.t) * state.slopes[i]
-    least = max(state.costs[i] - width, params.lam * max(1.0, n))
-    ratio = min(state.rewards[i] + width, n) / least
+    cost = max(state.costs[i] - width, params.lam * max(1.0, n))
+    ratio = min(state.rewards[i] + width, n) / cost
     bound = (state.rewards[i] + width + width * ratio) * state.bases[i]
     # as a maximum, because the compiler takes out of the loop only what every arm needs
     return max(bound, -math.inf if n > 0 else FIRST)

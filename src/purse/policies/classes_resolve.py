@@ -86,8 +86,8 @@ class ClassesParams(NamedTuple):
     pace: Pace
     alpha: float
     eta: float
-    least: Floats  # (K,)
-    most: Floats  # (K,)
+    cost_min: Floats  # (K,)
+    cost_max: Floats  # (K,)
 
 
 class ClassesState(NamedTuple):
@@ -160,8 +160,8 @@ def score(params: ClassesParams, state: ClassesState, scratch: ClassesScratch, n
         at = first + i
         width = math.sqrt(leverage(model, at, one))
         reward = upper_reward(model, at, one, width, params.alpha)
-        least, most = params.least[i], params.most[i]
-        cost = least_cost(model, at, 0, one, width, params.alpha, least, most)
+        low, high = params.cost_min[i], params.cost_max[i]
+        cost = least_cost(model, at, 0, one, width, params.alpha, low, high)
         scratch.scores[i] = reward - price * cost
 
 
@@ -200,19 +200,21 @@ def set_means(
     for at in range(scratch.means.shape[0]):
         i = at % n_arms
         scratch.means[at, 0] = min(1.0, max(0.0, predict(model, at, 0, one)))
-        cost = min(params.most[i], max(params.least[i], predict(model, at, 1, one)))
+        cost = min(params.cost_max[i], max(params.cost_min[i], predict(model, at, 1, one)))
         scratch.means[at, 1] = params.pace.rates[0] * cost
 
 
 @cold
-def solve_base(seen: Floats, means: Floats, rounds: float) -> float:
-    """Return the least price in [0, 1] at which the rounds seen, (Z,), cost at most `rounds`."""
-    if spending(seen, means, 0.0) <= rounds:
+def solve_base(counts: Floats, means: Floats, rounds: float) -> float:
+    """Return the least price in [0, 1] at which rounds of these classes, (Z,), cost at
+    most `rounds`.
+    """
+    if spending(counts, means, 0.0) <= rounds:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         price = 0.5 * (low + high)
-        if spending(seen, means, price) <= rounds:
+        if spending(counts, means, price) <= rounds:
             high = price
         else:
             low = price
@@ -220,17 +222,17 @@ def solve_base(seen: Floats, means: Floats, rounds: float) -> float:
 
 
 @kernel
-def spending(seen: Floats, means: Floats, price: float) -> float:
-    """Return what the rounds seen would cost at this price by the means (Z K, 2)."""
-    n_arms = means.shape[0] // seen.shape[0]
+def spending(counts: Floats, means: Floats, price: float) -> float:
+    """Return the cost of rounds of these classes, (Z,), at a price, by the means (Z K, 2)."""
+    n_arms = means.shape[0] // counts.shape[0]
     spent = 0.0
-    for z in range(seen.shape[0]):
+    for z in range(counts.shape[0]):
         best, cost = 0.0, 0.0
         for at in range(z * n_arms, (z + 1) * n_arms):
             worth = means[at, 0] - price * means[at, 1]
             if worth > best:
                 best, cost = worth, means[at, 1]
-        spent += seen[z] * cost
+        spent += counts[z] * cost
     return spent
 
 

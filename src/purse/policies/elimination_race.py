@@ -201,12 +201,12 @@ def update(
     state.upper[layer, i] = mean + width
     state.lower[layer, i] = mean - width
     bar = OUT
-    least = FIRST
+    lowest = FIRST
     for j in range(params.n_arms):
         active = state.active[layer, j] == 1
         bar = max(bar, state.lower[layer, j] if active else OUT)
-        least = min(least, state.upper[layer, j] if active else FIRST)
-    if least < bar:
+        lowest = min(lowest, state.upper[layer, j] if active else FIRST)
+    if lowest < bar:
         eliminate(params, state, layer, bar)
         share_layers(params, state, False, now.allowed, state.chances)
 

@@ -118,14 +118,14 @@ def scratch(params: EpsilonFirstParams, problem: Problem) -> Scores:
 @kernel
 def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now) -> None:
     purse = units_left(params.prices, now.left)
-    rest = params.explore - (params.budget - purse)
+    remaining = params.explore - (params.budget - purse)
     exploring = 0
     for i in range(scratch.scores.shape[0]):
-        exploring += fits(params.prices, state.taken, i, rest) and is_allowed(now, i)
+        exploring += fits(params.prices, state.taken, i, remaining) and is_allowed(now, i)
     if exploring > 0:
         turn = (now.t - 1) % exploring
         for i in range(scratch.scores.shape[0]):
-            here = fits(params.prices, state.taken, i, rest) and is_allowed(now, i)
+            here = fits(params.prices, state.taken, i, remaining) and is_allowed(now, i)
             scratch.scores[i] = FIRST if here and turn == 0 else OUT
             turn -= here
     else:

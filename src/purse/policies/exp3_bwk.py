@@ -116,13 +116,13 @@ def choose_allowed(params: Exp3BwKParams, state: Exp3BwKState, now: Now, play: P
     if whole == 0.0:
         take_any(now, play)
         return
-    rest = uniform(now.key, 0) * whole
+    mass = uniform(now.key, 0) * whole
     for i in range(params.n_arms):
         if now.allowed[i]:
             play.arms[0] = i
             play.probs[0] = probability(params, state, i) / whole
-            rest -= probability(params, state, i)
-            if rest < 0:
+            mass -= probability(params, state, i)
+            if mass < 0:
                 return
 
 

@@ -100,10 +100,10 @@ def params(problem: Problem, *, gamma: float | None = None) -> Exp3MBParams:
 def default_gamma(n_arms: int, plays: int, b: float, c_min: float) -> float:
     if plays == n_arms:
         return 0.0
-    most = b * (1 - c_min) / c_min
+    limit = b * (1 - c_min) / c_min
     return (
-        min(1.0, math.sqrt(n_arms * math.log(n_arms / plays) / ((math.e - 1) * most)))
-        if most > 0
+        min(1.0, math.sqrt(n_arms * math.log(n_arms / plays) / ((math.e - 1) * limit)))
+        if limit > 0
         else 1.0
     )
 
@@ -124,12 +124,12 @@ def weigh(params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch) -> N
         scratch.marginals[i] = SURE if params.plays == params.n_arms else OPEN
     if params.plays == params.n_arms:
         return
-    room, rest = 1.0, 0.0
+    room, others = 1.0, 0.0
     if params.plays > 1:
-        room, rest = cap_heaviest(params, state, scratch)
+        room, others = cap_heaviest(params, state, scratch)
     else:
-        rest = total(state.weights)
-    share_room(params, scratch, room, rest)
+        others = total(state.weights)
+    share_room(params, scratch, room, others)
 
 
 @cold
@@ -151,8 +151,8 @@ def weigh_allowed(
         if params.gamma < 1:
             cap = (1 / plays - params.gamma / count) / (1 - params.gamma)
         fewer = Exp3MBParams(count, plays, params.gamma, cap, plays * params.gamma / count)
-        room, rest = cap_heaviest(fewer, state, scratch)
-        share_room(fewer, scratch, room, rest)
+        room, others = cap_heaviest(fewer, state, scratch)
+        share_room(fewer, scratch, room, others)
     for i in range(params.n_arms):
         if not now.allowed[i]:
             scratch.marginals[i] = 0.0
@@ -160,9 +160,9 @@ def weigh_allowed(
 
 
 @kernel
-def share_room(params: Exp3MBParams, scratch: Exp3MBScratch, room: float, rest: float) -> None:
+def share_room(params: Exp3MBParams, scratch: Exp3MBScratch, room: float, others: float) -> None:
     """Write the marginals of the arms below the cap, by their share of the rest."""
-    scale = params.plays * (1 - params.gamma) * room / rest
+    scale = params.plays * (1 - params.gamma) * room / others
     for i in range(scratch.marginals.shape[0]):
         scratch.marginals[i] = (
             1.0
@@ -180,40 +180,40 @@ def cap_heaviest(
     Arms reach the cap from the heaviest on, and at most m - 1 can: the last play is never sure.
     """
     room = 1.0
-    rest = 0.0
+    others = 0.0
     for capped in range(params.plays):
-        heaviest, rest = below_cap(state, scratch)
+        heaviest, others = below_cap(state, scratch)
         if scratch.relative[heaviest] < TINY:
-            rest = rescale(state, scratch, heaviest)
-        if capped == params.plays - 1 or scratch.relative[heaviest] * room < params.cap * rest:
+            others = rescale(state, scratch, heaviest)
+        if capped == params.plays - 1 or scratch.relative[heaviest] * room < params.cap * others:
             break
         scratch.marginals[heaviest] = SURE
         room -= params.cap
-    return room, rest
+    return room, others
 
 
 @kernel
 def below_cap(state: Exp3MBState, scratch: Exp3MBScratch) -> tuple[int, float]:
     """Return the heaviest arm below the cap, and the sum of the weights of all of them."""
     heaviest = -1
-    rest = 0.0
+    others = 0.0
     for i in range(scratch.relative.shape[0]):
         if scratch.marginals[i] == OPEN:
-            rest += scratch.relative[i]
+            others += scratch.relative[i]
             if heaviest < 0 or state.log_weights[i] > state.log_weights[heaviest]:
                 heaviest = i
-    return heaviest, rest
+    return heaviest, others
 
 
 @cold
 def rescale(state: Exp3MBState, scratch: Exp3MBScratch, heaviest: int) -> float:
     """Take the weights relative to this arm's; return the sum of those below the cap."""
-    rest = 0.0
+    others = 0.0
     for i in range(scratch.relative.shape[0]):
         if scratch.marginals[i] == OPEN:
             scratch.relative[i] = exp(state.log_weights[i] - state.log_weights[heaviest])
-            rest += scratch.relative[i]
-    return rest
+            others += scratch.relative[i]
+    return others
 
 
 @kernel
@@ -238,11 +238,11 @@ def choose_allowed(
     if plays == params.plays:
         dependent_round(now.key, scratch.marginals, play.arms)
     else:
-        taken = 0
+        count = 0
         for i in range(params.n_arms):
             if now.allowed[i]:
-                play.arms[taken] = i
-                taken += 1
+                play.arms[count] = i
+                count += 1
     for k in range(params.plays):
         if k >= plays:
             play.arms[k] = SKIP

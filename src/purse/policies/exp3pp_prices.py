@@ -84,13 +84,13 @@ def params(problem: Problem) -> PricesParams:
     budgets = (problem.budget * problem.unit_scale).tolist()
     if problem.horizon is not None:
         budgets.append(float(problem.horizon))
-    least = min(budgets)
+    scarcest = min(budgets)
     return PricesParams(
         n_arms,
         problem.n_resources,
         math.log(n_arms) / n_arms,
-        math.sqrt(math.log(len(budgets)) / least),
-        least / np.array(budgets),
+        math.sqrt(math.log(len(budgets)) / scarcest),
+        scarcest / np.array(budgets),
     )
 
 

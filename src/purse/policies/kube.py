@@ -181,15 +181,15 @@ def probabilities(
 @kernel
 def rank_from(scores: Floats, start: Ints, order: Ints) -> None:
     """Write the arms by falling score, equal ones by index; quick if `start` is nearly that."""
-    least = math.inf  # the score of the last arm so far
+    last = math.inf  # the score of the last arm so far
     for j in range(start.shape[0]):
         i = start[j]
         order[j] = i
-        if scores[i] < least:
-            least = scores[i]
+        if scores[i] < last:
+            last = scores[i]
         else:
             insert(scores, order, j)
-            least = scores[order[j]]
+            last = scores[order[j]]
 
 
 @kernel

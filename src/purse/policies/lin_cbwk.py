@@ -86,8 +86,8 @@ class LinCBwKParams(NamedTuple):
     step: float  # eta B / T
     shared: bool
     factors: Floats  # (d,) of the costs
-    least: Floats  # (K, d) rescaled
-    most: Floats  # (K, d)
+    cost_min: Floats  # (K, d) rescaled
+    cost_max: Floats  # (K, d)
 
 
 class LinCBwKState(NamedTuple):
@@ -179,7 +179,7 @@ def score(params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, n
         worth = min(1.0, max(0.0, predict(model, group, 0, x) + width))
         for j in range(n_resources):
             cost = params.factors[j] * predict(model, group, 1 + j, x) - width
-            cost = min(params.most[i, j], max(params.least[i, j], cost))
+            cost = min(params.cost_max[i, j], max(params.cost_min[i, j], cost))
             worth -= params.z * scratch.prices[j] * cost
         scratch.scores[i] = worth
 

@@ -110,14 +110,14 @@ def scratch(params: LinearParams, problem: Problem) -> ResolveScratch:
 @kernel
 def add_to_sample(state: ResolveState, now: Now) -> bool:
     """Take the context of a report in, perhaps; return whether it is time to solve."""
-    seen = int(state.seen[0])
-    slot = seen if seen < SIZE else int(uniform(now.key, 0) * (seen + 1))
+    count = int(state.seen[0])
+    slot = count if count < SIZE else int(uniform(now.key, 0) * (count + 1))
     if slot < SIZE:
         for i in range(now.context.shape[0]):
             for k in range(now.context.shape[1]):
                 state.memory[slot, i, k] = now.context[i, k]
     state.seen[0] += 1
-    return seen % EVERY == 0 or (seen < EARLY and seen % OFTEN == 0)
+    return count % EVERY == 0 or (count < EARLY and count % OFTEN == 0)
 
 
 @cold

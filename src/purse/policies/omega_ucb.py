@@ -74,11 +74,11 @@ def reach(s: float, part: float, z2: float) -> float:
 @kernel
 def score(params: OmegaUcbParams, state: OmegaUcbState, now: Now, i: int) -> float:
     z2 = params.rho2 * log(now.t)
-    most = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
+    bound = reach(state.rewards[i], state.reward_parts[i], z2) * reach(
         state.costs[i], state.cost_parts[i], z2
     )
-    bound = state.factors[i] * (most / (state.pulls[i] + z2))
-    return bound if state.pulls[i] > 0 else FIRST
+    index = state.factors[i] * (bound / (state.pulls[i] + z2))
+    return index if state.pulls[i] > 0 else FIRST
 
 
 @kernel

@@ -294,7 +294,7 @@ def hold_back(
 def stakes_of(
     params: ReplanParams, state: ReplanState, now: Now, safe: int, masks: bool
 ) -> LossStakes:
-    """Return what there was and what is left for the safe arm."""
+    """Return the money and the rounds so far, and those left for the safe arm."""
     part = allowed_share(now, safe) if masks else 1.0
     began = state.began[0] if state.began[0] > 0 else now.t
     return LossStakes(
@@ -362,11 +362,11 @@ def update(
         state.sums[i, s] += value
     if params.change > 0:
         test = ChangeTest(state.reports, state.sums, state.before)
-        place = find_change(test, i, state.tops[i], params.change)
-        if place >= 0 and state.changes[0] < MOST_CHANGES + log(float(now.t)) ** 2:
+        block = find_change(test, i, state.tops[i], params.change)
+        if block >= 0 and state.changes[0] < MOST_CHANGES + log(float(now.t)) ** 2:
             state.changes[0] += 1
             if state.changes[0] == 1:
                 state.changes[1] = now.t
-            keep_block(arms, test, i, place)
-        elif place >= 0:
+            keep_block(arms, test, i, block)
+        elif block >= 0:
             restart(test)

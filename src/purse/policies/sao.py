@@ -102,8 +102,8 @@ def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory
     """
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
-    most = 10 * n_arms * float(rounds) ** 3 / delta
-    beta = theory_or("beta", beta, "a number above 1", lambda: most, above=1)
+    largest_beta = 10 * n_arms * float(rounds) ** 3 / delta
+    beta = theory_or("beta", beta, "a number above 1", lambda: largest_beta, above=1)
     later = tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
     return SaoParams(n_arms, rounds, math.log(beta), later)
 
@@ -198,15 +198,15 @@ def in_order(params: SaoParams, state: SaoState, n: float) -> bool:
 @kernel
 def share(params: SaoParams, state: SaoState, t: float) -> None:
     """Write the chances of the t-th round."""
-    rest = 1.0
+    remaining = 1.0
     active = 0
     for i in range(params.n_arms):
         state.chances[i] = state.floors[i] / t
-        rest -= state.chances[i]
+        remaining -= state.chances[i]
         active += state.stops[i] == 0
     for i in range(params.n_arms):
         if state.stops[i] == 0:
-            state.chances[i] = rest / active
+            state.chances[i] = remaining / active
 
 
 @kernel
@@ -221,7 +221,7 @@ def switch(params: SaoParams, state: SaoState) -> None:
 def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, reward: float) -> None:
     rate = state.memo[STRETCH]
     gamma = rate * params.later.gamma
-    rest = Exp3PParams(
+    later = Exp3PParams(
         params.n_arms,
         1.0,
         rate * params.later.eta,
@@ -229,4 +229,4 @@ def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, rewar
         rate * params.later.beta,
     )
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
-    learn_action(rest, learner, arm, prob, reward)
+    learn_action(later, learner, arm, prob, reward)

@@ -125,8 +125,8 @@ def groups_of(groups: Sequence[int] | None, problem: Problem) -> Ints:
         return np.zeros(problem.n_arms, np.int64)
     if not isinstance(groups, (list, tuple)) or len(groups) != problem.n_arms:
         raise invalid("groups", groups, f"must have a number for each of {problem.n_arms} arms")
-    most = problem.plays - 1
-    return np.array([integer("groups", group, low=0, high=most) for group in groups])
+    last = problem.plays - 1
+    return np.array([integer("groups", group, low=0, high=last) for group in groups])
 
 
 def init(params: SemiBwKParams, problem: Problem) -> SemiBwKState:
@@ -232,17 +232,17 @@ def choose(
     if now.masked:
         solve_allowed(params, state, scratch, now)
         shares = scratch.shares
-    taken = 0
+    drawn = 0
     if params.n_groups > 0:
-        taken = draw_of_groups(params, now, shares, play)
+        drawn = draw_of_groups(params, now, shares, play)
     else:
-        taken = draw_set(now, shares, scratch, play)
-    for k in range(taken):
+        drawn = draw_set(now, shares, scratch, play)
+    for k in range(drawn):
         play.probs[k] = shares[play.arms[k]]
-    for k in range(taken, params.plays):
+    for k in range(drawn, params.plays):
         play.arms[k] = SKIP
         play.probs[k] = 1.0
-    if taken == 0:
+    if drawn == 0:
         play.probs[0] = chance_of_nothing(params, shares)
 
 
@@ -255,20 +255,20 @@ def draw_set(now: Now, shares: Floats, scratch: SemiBwKScratch, play: Play) -> i
     for i in range(n_arms):
         scratch.marginals[i] = shares[i]
     scratch.marginals[n_arms] = max(0.0, size - every)
-    taken = 0
+    drawn = 0
     if size > 0:
         dependent_round(now.key, scratch.marginals, scratch.drawn[:size])
         for k in range(size):
             if scratch.drawn[k] < n_arms:
-                play.arms[taken] = scratch.drawn[k]
-                taken += 1
-    return taken
+                play.arms[drawn] = scratch.drawn[k]
+                drawn += 1
+    return drawn
 
 
 @kernel
 def draw_of_groups(params: SemiBwKParams, now: Now, shares: Floats, play: Play) -> int:
     """Draw at most one arm of each group, with a number of its own; return how many."""
-    taken = 0
+    drawn = 0
     for group in range(params.n_groups):
         u = uniform(now.key, group)
         upto = 0.0
@@ -279,9 +279,9 @@ def draw_of_groups(params: SemiBwKParams, now: Now, shares: Floats, play: Play) 
                 if u < upto:
                     arm = i
         if arm >= 0:
-            play.arms[taken] = arm
-            taken += 1
-    return taken
+            play.arms[drawn] = arm
+            drawn += 1
+    return drawn
 
 
 @cold
@@ -291,11 +291,11 @@ def chance_of_nothing(params: SemiBwKParams, shares: Floats) -> float:
         return 1 - total(shares)
     chance = 1.0
     for group in range(params.n_groups):
-        rest = 1.0
+        chance_of_none = 1.0
         for i in range(shares.shape[0]):
             if params.groups[i] == group:
-                rest -= shares[i]
-        chance *= rest
+                chance_of_none -= shares[i]
+        chance *= chance_of_none
     return chance
 
 

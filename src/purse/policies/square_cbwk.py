@@ -71,8 +71,8 @@ class SquareParams(NamedTuple):
     gamma: float
     eta: float
     ridge: float
-    least: Floats  # (K, d)
-    most: Floats  # (K, d)
+    cost_min: Floats  # (K, d)
+    cost_max: Floats  # (K, d)
 
 
 class SquareState(NamedTuple):
@@ -140,18 +140,18 @@ def weigh(params: SquareParams, state: SquareState, scratch: SquareScratch, now:
     top = scratch.scores[best]
     nothing = params.pace.skips and top < 0
     actions = n_arms
-    rest = 1.0
+    remaining = 1.0
     if params.pace.skips:
         actions += 1
         top = max(0.0, top)
         if not nothing:
-            rest -= 1 / (actions + gamma * top)
+            remaining -= 1 / (actions + gamma * top)
     for i in range(n_arms):
         scratch.chances[i] = 1 / (actions + gamma * (top - scratch.scores[i]))
         if i != best:
-            rest -= scratch.chances[i]
+            remaining -= scratch.chances[i]
     if not nothing:
-        scratch.chances[best] = rest
+        scratch.chances[best] = remaining
 
 
 @kernel
@@ -162,7 +162,9 @@ def value(params: SquareParams, state: SquareState, scratch: SquareScratch, now:
         x = now.context[min(i, now.context.shape[0] - 1)]
         score = min(1.0, max(0.0, predict(model, i, 0, x)))
         for j in range(scratch.prices.shape[0]):
-            cost = min(params.most[i, j], max(params.least[i, j], predict(model, i, 1 + j, x)))
+            cost = min(
+                params.cost_max[i, j], max(params.cost_min[i, j], predict(model, i, 1 + j, x))
+            )
             score -= scratch.prices[j] * params.pace.rates[j] * cost
         scratch.scores[i] = score
 

@@ -106,9 +106,9 @@ def params(
     longest = min(rounds, LONGEST)
     if window is None:
         window = min(longest, math.ceil(problem.n_arms ** (1 / 3) * rounds ** (2 / 3)))
-    most = 12 * problem.n_arms * rounds**3
+    odds = 12 * problem.n_arms * rounds**3
     return SwUcbBwKParams(
-        theory_or("c_rad", c_rad, "a positive number", lambda: 2 * math.log(most), above=0),
+        theory_or("c_rad", c_rad, "a positive number", lambda: 2 * math.log(odds), above=0),
         problem.b / rounds,
         problem.horizon is not None,
         integer("window", window, low=1, high=longest),

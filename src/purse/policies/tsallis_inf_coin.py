@@ -171,10 +171,10 @@ def learn(params: CoinParams, state: CoinState, scratch: TsallisScratch) -> None
         if state.earned[1] > 0:
             price = min(params.price_max, state.earned[0] / state.earned[1])
         eta = rate(params, state)
-        least = eta * (2 * params.price_max + 1) * (1 + 2 * log(float(state.held[1])))
+        edge = eta * (2 * params.price_max + 1) * (1 + 2 * log(float(state.held[1])))
         total = tsallis_weights(eta, state.losses, scratch.weights)
         for i in range(params.n_arms):
-            own = price if scratch.weights[i] >= least * least * total else params.theta
+            own = price if scratch.weights[i] >= edge * edge * total else params.theta
             state.losses[i] -= own - price
             if i == arm:
                 state.losses[i] += (own * cost - reward) / chance

@@ -127,16 +127,16 @@ def choose(params: UcbMbParams, state: IndexState, scratch: Scores, now: Now, pl
     last, larger, equal = last_in(scores, plays)
     open_places = plays - larger
     chance = open_places / equal
-    taken = 0
+    count = 0
     for i in range(scores.shape[0]):
         if scores[i] < last:
             continue
         sure = scores[i] > last
         # selection sampling: every set of those that are equal is equally likely
         if sure or uniform(now.key, i) * equal < open_places:
-            play.arms[taken] = i
-            play.probs[taken] = 1.0 if sure else chance
-            taken += 1
+            play.arms[count] = i
+            play.probs[count] = 1.0 if sure else chance
+            count += 1
             open_places -= not sure
         equal -= not sure
     for k in range(plays, params.plays):

@@ -52,12 +52,12 @@ def choose(params: UniformParams, state: UniformState, scratch: Any, now: Now, p
         play.arms[0] = int(draw_uniform(now.key, 0) * params.n_arms)
         play.probs[0] = 1 / params.n_arms
         return
-    taken = 0
+    count = 0
     for i in range(params.n_arms):
-        if draw_uniform(now.key, i) * (params.n_arms - i) < params.plays - taken:
-            play.arms[taken] = i
-            play.probs[taken] = params.plays / params.n_arms
-            taken += 1
+        if draw_uniform(now.key, i) * (params.n_arms - i) < params.plays - count:
+            play.arms[count] = i
+            play.probs[count] = params.plays / params.n_arms
+            count += 1
 
 
 @kernel

@@ -138,7 +138,7 @@ def make(world: str | World | Callable[[float], World], budget: Any) -> World:
     if "budget" in inspect.signature(maker).parameters:
         options.setdefault("budget", number)
     spec.check_options(name, maker, options)
-    place = maker(**options)
-    if not isinstance(place, World):
-        raise InvalidInput(f"{name} returned {type(place).__name__}, and not a World")
-    return replace(place, name=world)
+    result = maker(**options)
+    if not isinstance(result, World):
+        raise InvalidInput(f"{name} returned {type(result).__name__}, and not a World")
+    return replace(result, name=world)

@@ -56,7 +56,7 @@ def make_world(
     high = np.where(possible, costs, -amounts.LARGEST).max(axis=(0, 2))
     amounts.check_costs(low, high, ("costs", "costs"), free=horizon is not None)
     steady = (len(rewards) == 1 or sample) and n_rounds is None
-    seen = context_rows(features, len(rewards), rewards.shape[1])
+    contexts = context_rows(features, len(rewards), rewards.shape[1])
     return World(
         name,
         Tables(
@@ -70,7 +70,7 @@ def make_world(
             thresholds(probabilities),
             np.array(rewards, order="C"),
             np.array(costs, order="C"),
-            seen,
+            contexts,
         ),
         low,
         high,
@@ -81,27 +81,27 @@ def make_world(
         cost_means=(probabilities[..., None] * costs).sum(axis=2).mean(axis=0) / amounts.UNIT
         if steady
         else None,
-        n_features=seen.shape[2] - 1,
-        per_arm=seen.shape[1] > 1,
+        n_features=contexts.shape[2] - 1,
+        per_arm=contexts.shape[1] > 1,
     )
 
 
 def context_rows(features: Floats | None, n_phases: int, n_arms: int) -> Floats:
     """Return the contexts with a constant 1 at their end, shape (H, 1 or K, F + 1).
 
-    Features are rounded to 32 bits, as everywhere: what a journal keeps is what was seen.
+    Features are rounded to 32 bits, as everywhere: a journal keeps what a policy saw.
     """
     if features is None:
         return np.zeros((0, 1, 1))
-    given = features[:, None] if features.ndim == 2 else features
-    if given.ndim != 3 or len(given) != n_phases or given.shape[1] not in (1, n_arms):
+    rows = features[:, None] if features.ndim == 2 else features
+    if rows.ndim != 3 or len(rows) != n_phases or rows.shape[1] not in (1, n_arms):
         raise InvalidInput(
             f"features of shape {features.shape} do not match {n_phases} rows of {n_arms} arms"
         )
-    rounded = given.astype(np.float32).astype(np.float64)
+    rounded = rows.astype(np.float32).astype(np.float64)
     if not np.isfinite(rounded).all():
         raise InvalidInput("features: must be finite numbers of 32 bits")
-    return np.concatenate([rounded, np.ones((*given.shape[:2], 1))], axis=2)
+    return np.concatenate([rounded, np.ones((*rows.shape[:2], 1))], axis=2)
 
 
 def thresholds(probabilities: Floats) -> Words:
@@ -137,8 +137,8 @@ def per_arm(field: str, values: ArrayLike) -> Floats:
 
 def segment_ends(segments: Any, count: int, rows: str) -> Ints:
     """Return the last round of each segment, (S,); `rows` says what has the segments."""
-    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
-    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
+    items = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
+    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in items]
     if len(lengths) == 1:
         lengths *= count
     if len(lengths) != count:

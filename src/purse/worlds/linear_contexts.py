@@ -62,12 +62,12 @@ def linear_contexts(
         rows, arms, features, seed, (REWARDS, COSTS), draw_weights
     )
     factor = validation.number("strength", strength, low=0, high=1)
-    seen = np.hstack([factor * contexts, np.ones((len(contexts), 1))])
+    augmented = np.hstack([factor * contexts, np.ones((len(contexts), 1))])
     return contextual_world(
         "linear_contexts",
         contexts,
-        np.clip(seen @ rewards.T, 0, 1),
-        seen @ costs.T,
+        np.clip(augmented @ rewards.T, 0, 1),
+        augmented @ costs.T,
         factors=FACTORS,
         horizon=horizon,
     )

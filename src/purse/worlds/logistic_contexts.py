@@ -48,16 +48,16 @@ def logistic_contexts(
     >>> world.n_arms, world.n_features, world.horizon
     (4, 5, 10000)
     """
-    contexts, (logits, most) = cube_with_weights(
+    contexts, (logits, largest) = cube_with_weights(
         rows, arms, features, seed, (LOGITS, MOST), draw_weights
     )
-    seen = np.hstack([contexts, np.ones((len(contexts), 1))])
+    augmented = np.hstack([contexts, np.ones((len(contexts), 1))])
     longest = MOST_FACTOR * np.exp(GROWTH)
     return contextual_world(
         "logistic_contexts",
         contexts,
-        1 / (1 + np.exp(-STEEPNESS * seen @ logits.T)),
-        np.exp(GROWTH * contexts[:, :1]) * most / longest,
+        1 / (1 + np.exp(-STEEPNESS * augmented @ logits.T)),
+        np.exp(GROWTH * contexts[:, :1]) * largest / longest,
         factors=FACTORS,
         horizon=horizon,
     )
@@ -68,5 +68,6 @@ def draw_weights(
 ) -> tuple[Floats, Floats]:
     """Return logits, (K, F + 1), and largest costs, (K,): dearer arms are better on average."""
     slopes = chance.normal(size=(n_arms, n_features))
-    constants, most = chance.uniform(0, 2.5, n_arms), 10 ** chance.uniform(-1.7, -0.1, n_arms)
-    return np.hstack([slopes, np.sort(constants)[:, None]]), np.sort(most)
+    constants = chance.uniform(0, 2.5, n_arms)
+    largest = 10 ** chance.uniform(-1.7, -0.1, n_arms)
+    return np.hstack([slopes, np.sort(constants)[:, None]]), np.sort(largest)

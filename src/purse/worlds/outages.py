@@ -45,16 +45,16 @@ def outages(
     )
 
 
-def arm_rows(field: str, given: ArrayLike, n_arms: int) -> Bools:
+def arm_rows(field: str, values: ArrayLike, n_arms: int) -> Bools:
     """Return rows that say which arms may be played, shape (S, K)."""
     try:
-        rows = np.array(given, np.float64)
+        rows = np.array(values, np.float64)
     except (TypeError, ValueError):
-        raise invalid(field, given, "must be rows of 0 and 1") from None
+        raise invalid(field, values, "must be rows of 0 and 1") from None
     if rows.ndim != 2 or rows.shape[1] != n_arms or not np.isin(rows, (0, 1)).all():
-        raise invalid(field, given, f"must be rows of {n_arms} entries, 0 or 1, one for each arm")
+        raise invalid(field, values, f"must be rows of {n_arms} entries, 0 or 1, one for each arm")
     if not rows.any(axis=1).all():
-        raise invalid(field, given, "must have an arm that may be played in each row")
+        raise invalid(field, values, "must have an arm that may be played in each row")
     return rows.astype(np.bool_)
 
 

@@ -58,7 +58,7 @@ def requests(
     last = validation.integer(
         "rounds", rounds, low=1, high=min(inner.n_rounds or MOST_ROUNDS, MOST_ROUNDS)
     )
-    place = replace(
+    result = replace(
         inner,
         name=f"{last} requests of {inner.name}",
         n_rounds=last,
@@ -67,13 +67,13 @@ def requests(
     if (kinds is None) != (shares is None):
         raise InvalidInput("kinds and shares: give both, or none")
     if kinds is None:
-        return place
+        return result
     parts = read_shares(shares)
     rows = arm_rows("kinds", kinds, inner.n_arms)
     if len(rows) != parts.shape[1]:
         raise InvalidInput(f"kinds has {len(rows)} rows, and shares has {parts.shape[1]} entries")
     drawn = draw_kinds(parts, last, validation.integer("run", run, low=1, high=last), seed)
-    return replace(place, outages=Outages(rows[drawn], np.arange(1, last + 1)))
+    return replace(result, outages=Outages(rows[drawn], np.arange(1, last + 1)))
 
 
 def read_shares(shares: Any) -> Floats:

@@ -50,12 +50,13 @@ def table(
     if shuffle and sample:
         raise InvalidInput("shuffle and sample: a table has one of them")
     n_rows, n_arms = values.shape
-    most = None if sample else n_rows
-    waves, seen = Waves.of(map), None if features is None else reals("features", features)
+    end = None if sample else n_rows
+    waves = Waves.of(map)
+    contexts = None if features is None else reals("features", features)
     if waves is not None:
-        if seen is None:
+        if contexts is None:
             raise invalid("map", map, "needs features")
-        seen = mapped(seen, waves)
+        contexts = mapped(contexts, waves)
     return make_world(
         "table",
         np.ones((n_rows, n_arms, 1)),
@@ -64,9 +65,9 @@ def table(
         last=np.arange(1, n_rows + 1),
         shuffle=shuffle,
         sample=sample,
-        features=seen,
-        n_rounds=most,
+        features=contexts,
+        n_rounds=end,
         horizon=None
         if horizon is None
-        else validation.integer("horizon", horizon, low=1, high=most),
+        else validation.integer("horizon", horizon, low=1, high=end),
     )

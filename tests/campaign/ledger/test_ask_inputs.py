@@ -22,8 +22,16 @@ from purse.campaign.run.learner import recovered
 from purse.campaign.terms import terms
 from purse.errors import BudgetHeld
 from purse.lab import prior_from_log
-from tests.support.campaigns import exported, refusal
-from tests.support.contexts import ARMS, FEATURES, SEES, context, last_ask, made
+from tests.support.campaigns import (
+    ARMS,
+    FEATURES,
+    SEES,
+    context,
+    exported,
+    last_ask,
+    refusal,
+    with_contexts,
+)
 from tests.support.storages import MemoryHarness
 
 
@@ -33,7 +41,9 @@ def learnt(campaign: Campaign) -> Any:
 
 
 def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
-    campaign = made(features={"length": (0, 8000, "optional"), "kind": ("code", "chat"), "x": None})
+    campaign = with_contexts(
+        features={"length": (0, 8000, "optional"), "kind": ("code", "chat"), "x": None}
+    )
     assert campaign.terms.as_dict()["features"] == {
         "length": {"low": 0, "high": 8000, "optional": True},
         "kind": {"classes": ["code", "chat"]},
@@ -46,20 +56,20 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
     assert read.checked() == campaign.terms
     empty: list[Any] = [None, 0, [], {}]
     for none in empty:
-        facts = made(features=none).terms.as_dict()
+        facts = with_contexts(features=none).terms.as_dict()
         assert "features" not in facts
-    assert made(features=2).terms.context.names == ("x0", "x1")
+    assert with_contexts(features=2).terms.context.names == ("x0", "x1")
 
 
 def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    campaign = made()  # 3 arms, 3 numbers of 8 bytes each
+    campaign = with_contexts()  # 3 arms, 3 numbers of 8 bytes each
     with monkeypatch.context() as patch:
         patch.setattr(terms, "_MOST_STATE", 71)
-        message = refusal(InvalidInput, made)
+        message = refusal(InvalidInput, with_contexts)
         assert "at most 71 bytes in a campaign, and has 72 with 3 arms and 2 features" in message
         assert campaign.terms.checked() == campaign.terms, "what exists goes on"
     monkeypatch.setattr(terms, "_MOST_STATE", 72)
-    made()
+    with_contexts()
 
 
 @given(st.lists(st.floats(-1000, 1000, width=32), min_size=1))
@@ -70,7 +80,7 @@ def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
 
 
 def test_the_journal_has_the_numbers_that_were_seen() -> None:
-    campaign = made(features={"length": (0, 8000), "kind": ("code", "chat"), "x": None})
+    campaign = with_contexts(features={"length": (0, 8000), "kind": ("code", "chat"), "x": None})
     campaign.ask(context={"length": 812, "kind": "chat", "x": 0.1})
     assert last_ask(campaign)["context"] == [-0.797, 0.0, 1.0, 0.1]
     assert "clipped" not in last_ask(campaign)
@@ -84,7 +94,7 @@ def test_the_journal_has_the_numbers_that_were_seen() -> None:
 
 
 def test_a_context_that_does_not_fit() -> None:
-    campaign = made()
+    campaign = with_contexts()
     wrong: list[tuple[Any, str]] = [
         (None, "the features are length, code"),
         ({"length": 1}, "has no features: 'code'"),
@@ -109,11 +119,11 @@ def test_a_context_that_does_not_fit() -> None:
 
 
 def test_contexts_come_where_features_are_declared_and_only_there() -> None:
-    plain = made(features=None)
+    plain = with_contexts(features=None)
     for call in (plain.ask, plain.probabilities):
         assert "no features are declared" in refusal(InvalidInput, call, context=[1])
     assert "no features" in refusal(InvalidInput, plain.ask_many, 2, contexts=[[1], [2]])
-    campaign = made()
+    campaign = with_contexts()
     assert "length, code" in refusal(InvalidInput, campaign.ask_many, 2)
     for wrong in ([[1, 1]], [[1, 1]] * 3):
         assert "asked for, 2" in refusal(InvalidInput, campaign.ask_many, 2, contexts=wrong)
@@ -134,7 +144,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(
     known = {"budget": 30, "cost_min": "0.1", "features": FEATURES, "map": map}
     live = Policy(SEES, n_arms=3, cost_max=1, stop="fit", **known)
     harness, rng = MemoryHarness(), Random(1)
-    campaign = made(harness, **known)
+    campaign = with_contexts(harness, **known)
     out: list[Any] = []
     for turn in range(150):
         if turn % 7 == 0:
@@ -182,7 +192,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(
 
 def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
     harness = MemoryHarness()
-    campaign = made(harness, reward_within=60, missing_reward=0.5, expires_after=10)
+    campaign = with_contexts(harness, reward_within=60, missing_reward=0.5, expires_after=10)
     tickets = campaign.ask_many(3, contexts=[[0, 1], [8000, 2], [4000, 3]])
     campaign.settle(tickets[1], "0.5")
     harness.clock += 61_000
@@ -193,7 +203,10 @@ def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
 
 
 def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() -> None:
-    campaign, without = made(policy="uniform"), made(policy="uniform", features=None)
+    campaign, without = (
+        with_contexts(policy="uniform"),
+        with_contexts(policy="uniform", features=None),
+    )
     for turn in range(10):
         ticket = campaign.ask(context=[turn, turn])
         assert ticket.arm == without.ask().arm
@@ -203,7 +216,7 @@ def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() 
 
 
 def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
-    campaign = made()
+    campaign = with_contexts()
     assert campaign.status().features == ()
     campaign.ask_many(3, contexts=[[-100, 1], [9000, 3], [2000, -2]])
     status = campaign.status()
@@ -218,7 +231,7 @@ def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
 
 
 def played(**changes: Any) -> Campaign:
-    campaign, rng = made(budget=6, **changes), Random(4)
+    campaign, rng = with_contexts(budget=6, **changes), Random(4)
     for _ in range(2):
         first, second = campaign.ask_many(2, contexts=[context(rng), context(rng)])
         campaign.tell(first, rng.random(), "0.5")

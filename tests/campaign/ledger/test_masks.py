@@ -14,7 +14,7 @@ from purse import AskRefused, Policy
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger import masks
 from purse.campaign.storage.connect import in_memory
-from tests.engine.test_counted_masks import space_saving
+from tests.engine.test_rules import space_saving
 from tests.support.campaigns import exported
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.paths import FRUGAL, MASKS_SEEN

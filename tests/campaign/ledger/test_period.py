@@ -25,8 +25,7 @@ from purse.campaign.terms.calendar import Calendar
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.history import History
 from purse.errors import BudgetExhausted, HorizonReached, InvalidInput
-from tests.support.accounts import balance, campaign
-from tests.support.campaigns import exported, made, refusal
+from tests.support.campaigns import balance, campaign, exported, made, refusal
 from tests.support.game import USD, Game
 from tests.support.storages import START, MemoryHarness, StorageHarness
 

@@ -14,8 +14,7 @@ from purse import BudgetExhausted, Campaign, Conflict, InvalidInput
 from purse.campaign.storage.connect import in_memory
 from purse.errors import AskRefused, BudgetHeld, HorizonReached, TicketError
 from tests.support import storages
-from tests.support.campaigns import counts, made, purse, refusal
-from tests.support.contexts import last_ask
+from tests.support.campaigns import balance, counts, last_ask, made, refusal
 from tests.support.paths import FRUGAL
 from tests.support.soak import scale
 from tests.support.storages import START
@@ -47,7 +46,7 @@ def test_a_ticket_holds_the_most_that_its_arm_may_cost() -> None:
         "deadline": START / 1000 + 3600,
     }
     assert not ticket.skipped
-    assert purse(campaign) == ("0", "1.5", "0", "8.5", "0")
+    assert balance(campaign) == ("0", "1.5", "0", "8.5", "0")
     assert campaign.tickets() == [ticket]
 
 
@@ -68,7 +67,7 @@ def test_a_round_that_the_policy_lets_pass_holds_nothing() -> None:
     skipped, before = tickets[-1], len(tickets) - 1
     assert (skipped.arm, skipped.held, skipped.state) == (None, ("0",), "skipped")
     assert skipped.deadline is None
-    assert purse(campaign) == (str(before), "0", "0", str(10 - before), "0")
+    assert balance(campaign) == (str(before), "0", "0", str(10 - before), "0")
     assert counts(campaign) == {"tickets": before + 1, "told": before, "skipped": 1}
     assert campaign.status().rounds == before + 1
     assert "nothing to tell" in refusal(TicketError, campaign.tell, skipped, 1, 1)
@@ -98,11 +97,11 @@ def test_the_resource_that_is_short_is_named() -> None:
     arms = {"red": ["0.6", "0.6"]}
     campaign = made(**EUROS_AND_HOURS, arms=arms, budget=[1, "1.1"])
     campaign.tell(campaign.ask(), 1, ["0.1", "0.6"])
-    assert (purse(campaign, 0)[3], purse(campaign, 1)[3]) == ("0.9", "0.5")
+    assert (balance(campaign, 0)[3], balance(campaign, 1)[3]) == ("0.9", "0.5")
     assert "hours" in refusal(BudgetExhausted, campaign.ask)
     campaign.top_up([0, "0.6"])
     campaign.ask()
-    assert (purse(campaign, 0)[3], purse(campaign, 1)[3]) == ("0.3", "0.5")
+    assert (balance(campaign, 0)[3], balance(campaign, 1)[3]) == ("0.3", "0.5")
     assert "euros" in refusal(BudgetHeld, campaign.ask)
 
 
@@ -131,11 +130,11 @@ def test_a_hold_that_outlives_its_deadline_is_presumed_spent() -> None:
     status = campaign.status()
     assert (status.overdue, [alarm.kind for alarm in status.alarms]) == (3, ["overdue"])
     assert (campaign.expire(), campaign.expire(), campaign.status().overdue) == (3, 0, 0)
-    assert purse(campaign) == ("0", "0", "3", "7", "0")
+    assert balance(campaign) == ("0", "0", "3", "7", "0")
     late = campaign.tell(tickets[0], 1, "0.25")
     assert late[3:] == (True, ("0.25",), ("0.75",), ("0",))
     assert campaign.void(tickets[1]).refunded == ("1",)
-    assert purse(campaign) == ("0.25", "0", "1", "8.75", "0")
+    assert balance(campaign) == ("0.25", "0", "1", "8.75", "0")
     assert counts(campaign) == {"tickets": 3, "told": 1, "void": 1, "presumed": 1}
     assert [ticket.state for ticket in campaign.tickets()] == ["presumed"]
 
@@ -148,7 +147,7 @@ def test_an_ask_expires_what_is_due() -> None:
     assert refusal(BudgetExhausted, campaign.ask) == (
         "'red' may cost 1 units and 0 is left; 1 is presumed spent, for tickets without a report"
     )
-    assert purse(campaign) == ("0", "0", "1", "0", "0")
+    assert balance(campaign) == ("0", "0", "1", "0", "0")
     assert [entry.kind for entry in campaign.journal()] == ["created", "asked", "expired"]
 
 
@@ -163,7 +162,7 @@ def test_a_request_is_answered_once() -> None:
     assert campaign.ask_many(3, "three") == batch
     campaign.tell(batch[0], 1, 1)
     assert [ticket.state for ticket in campaign.ask_many(3, "three")] == ["told", "held", "held"]
-    assert purse(campaign) == ("1", "3", "0", "6", "0")
+    assert balance(campaign) == ("1", "3", "0", "6", "0")
     entries = campaign.status().entries
     for n, request_id in ((2, "one"), (1, "three"), (4, "three")):
         message = refusal(Conflict, campaign.ask_many, n, request_id)
@@ -187,7 +186,7 @@ def test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held() -> None:
         "it; ask with another request_id"
     )
     assert campaign.ticket(1).held == ("0",)
-    assert purse(campaign) == ("0", "0", "0", "3", "0")
+    assert balance(campaign) == ("0", "0", "0", "3", "0")
 
 
 def test_a_request_that_was_refused_may_be_repeated() -> None:

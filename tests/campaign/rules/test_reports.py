@@ -11,7 +11,7 @@ import pytest
 from purse import Conflict, InvalidInput
 from purse.errors import TicketError
 from tests.support import storages
-from tests.support.campaigns import TERMS, counts, made, purse, refusal
+from tests.support.campaigns import TERMS, balance, counts, made, refusal
 from tests.support.storages import MemoryHarness
 
 LEARNS = {"policy": "exp3.bwk", "expires_after": 60}
@@ -146,7 +146,7 @@ def test_a_cost_above_its_maximum_is_recorded_in_full() -> None:
     campaign = made()
     receipt = campaign.tell(campaign.ask(), 1, "2.5")
     assert (receipt.spent, receipt.refunded, receipt.overrun) == (("1",), ("0",), ("1.5",))
-    assert purse(campaign) == ("1", "0", "0", "9", "1.5")
+    assert balance(campaign) == ("1", "0", "0", "9", "1.5")
     assert counts(campaign) == {"tickets": 1, "told": 1, "overruns": 1}
     (alarm,) = campaign.status().alarms
     assert (alarm.kind, "1.5" in alarm.text) == ("overrun", True)
@@ -199,7 +199,7 @@ def test_the_same_report_again_gets_the_same_answer_and_another_a_conflict() -> 
         Conflict, campaign.tell, rewarded, 1, "0.4"
     )
     campaign.void(rewarded)
-    assert purse(campaign) == ("0.25", "0", "0", "9.75", "0")
+    assert balance(campaign) == ("0.25", "0", "0", "9.75", "0")
     assert counts(campaign) == {"tickets": 2, "told": 1, "void": 1, "conflicts": 4}
     conflicts = [entry for entry in campaign.journal() if entry.kind == "conflict"]
     assert [entry.ticket for entry in conflicts] == [1, 1, 1, 2]
@@ -226,7 +226,7 @@ def test_whichever_comes_last_the_money_moves_once() -> None:
     campaign.reward(first, 1)
     campaign.reward(second, 1)
     campaign.settle(second, "1.5")
-    assert purse(campaign) == ("1.3", "0", "0", "8.7", "0.5")
+    assert balance(campaign) == ("1.3", "0", "0", "8.7", "0.5")
     assert campaign.audit().ok
 
 

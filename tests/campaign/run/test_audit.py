@@ -22,7 +22,7 @@ from purse.campaign.storage.postgres import _PostgresSession
 from purse.campaign.storage.sqlite import _SqliteSession
 from purse.campaign.storage.storage import Storage
 from purse.policies import replan
-from tests.support.accounts import balance, campaign, company
+from tests.support.campaigns import balance, campaign, company
 from tests.support.level_mutations import look_at_the_campaign_only
 from tests.support.mutations import NEVER_OVERSPENT, without
 from tests.support.soak import SOAK, scale

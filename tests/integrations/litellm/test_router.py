@@ -13,8 +13,8 @@ import pytest
 
 from purse import AsyncCampaign, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
-from tests.support.campaigns import counts, made, purse, refusal
-from tests.support.loops import in_loop
+from tests.support.campaigns import balance, counts, made, refusal
+from tests.support.processes import in_loop
 
 if TYPE_CHECKING:
     from tests.support.litellm_lab import Lab
@@ -32,7 +32,7 @@ def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
     assert at_once == {"tickets": 1, "settled": 1}
     found = lab.ticket_of(answer)
     assert found == {"campaign": "chat", "ticket": 1, "arm": answer.choices[0].message.content[:-8]}
-    assert purse(campaign)[0] == f"{answer._hidden_params['response_cost']:.9f}".rstrip("0")
+    assert balance(campaign)[0] == f"{answer._hidden_params['response_cost']:.9f}".rstrip("0")
     campaign.reward(found["ticket"], 1.0)  # a thumb, a day later
     assert counts(campaign) == {"tickets": 1, "told": 1}
 
@@ -161,7 +161,7 @@ def test_a_stream_that_breaks_costs_what_came_or_falls_back(
         errors = {"APIConnectionError", "MidStreamFallbackError", "InternalServerError"}
         assert set(answers) <= errors
         assert lab.ended(campaign) == {"failed": 1}
-        assert float(purse(campaign)[0]) > 0
+        assert float(balance(campaign)[0]) > 0
 
 
 def test_a_timeout_may_be_billed(lab: Lab) -> None:
@@ -170,7 +170,7 @@ def test_a_timeout_may_be_billed(lab: Lab) -> None:
         found = lab.ask(lab.router(), 1, mock_timeout=True, timeout=0.01)
         assert found == {"Timeout": 1}
         assert lab.ended(campaign) == {"failed": 1}
-        assert (float(purse(campaign)[0]) > 0) == charged
+        assert (float(balance(campaign)[0]) > 0) == charged
         lab.clear()
 
 
@@ -248,7 +248,7 @@ def test_an_arm_of_several_deployments_holds_what_its_dearest_may_cost(
 
 
 def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:
-    from tests.support.server import served
+    from tests.support.service import served
 
     with served(storage=in_memory()) as at:
         campaign = lab.campaign(storage=at.url)

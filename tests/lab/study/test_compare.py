@@ -16,7 +16,7 @@ from purse.lab.study.plan import _CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.theory import contexts
 from purse.types import Now
-from tests.support.players import Greedy
+from tests.support.policies import Greedy
 
 WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 CLASSES = known_worlds.function("class_contexts")(classes=3, arms=2, rows=20, horizon=60)

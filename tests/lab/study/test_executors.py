@@ -28,7 +28,7 @@ from purse.lab.study.shard import (
     shards_of,
 )
 from purse.worlds.two_point import two_point
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 from tests.support.paths import EPSILON_GREEDY, SCRIPTED
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)

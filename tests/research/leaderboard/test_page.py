@@ -16,7 +16,7 @@ from research.leaderboard.heat_map import heat_map
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown
 from research.leaderboard.record import Record, record_of
 from research.leaderboard.scores import Alone, Leaderboard
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 
 
 def record(

@@ -25,7 +25,7 @@ from research.paper.claims import CLAIMS, adversarial, readings
 from research.paper.curves import Curve
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 from tests.support.soak import SOAK, scale
 
 ROOT = Path(__file__).parents[3]

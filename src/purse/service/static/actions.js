@@ -116,15 +116,15 @@ export async function reward(name, { id, arm }) {
 /** The policy's probabilities for the next round. */
 export const foresee = (name) => post(`${at(name)}/probabilities`, {}).then((answer) => answer.json()).then((facts) => facts.probabilities);
 
-/** Save the journal as a file that `purse campaign restore` reads; `told(entries)` hears how far it is. */
-export async function download(name, version, told) {
+/** Save the journal as a file that `purse campaign restore` reads; `progress(entries)` hears how far it is. */
+export async function download(name, version, progress) {
   const parts = [`${JSON.stringify({ purse: version, format: 2, campaign: name })}\n`];
   for (let after = 0; ;) {
     const text = await request(`${at(name)}/journal?after=${after}&limit=10000`).then((answer) => answer.text());
     if (!text) break;
     parts.push(text);
     after = JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)).seq;
-    told(after);
+    progress(after);
   }
   const link = el("a", { href: URL.createObjectURL(new Blob(parts, { type: "application/x-ndjson" })), download: `${name}.jsonl` });
   link.click();

@@ -18,12 +18,12 @@ export function forget() {
 function chosen(all) {
   if (all.length <= MANY) return all;
   const sorted = all.toSorted((one, two) => two.pulls - one.pulls);
-  return few ? sorted.filter(({ pulls: made }, index) => index < FEW && (made > 1 || index < 1)) : sorted;
+  return few ? sorted.filter(({ pulls: count }, index) => index < FEW && (count > 1 || index < 1)) : sorted;
 }
 
 /** Draw the arms; `chances` are the policy's probabilities, if they were asked for. */
-export function draw(seen, chances) {
-  const { status, history, now, until } = seen;
+export function draw(view, chances) {
+  const { status, history, now, until } = view;
   const resources = status.purses.map((purse) => purse.resource);
   const colours = new Map(history.series.pulls.map((arm, index) => [arm.arm, colourOf(arm, index)]));
   const best = Math.max(0, ...history.arms.map((arm) => arm.efficiency ?? 0));
@@ -48,7 +48,7 @@ export function draw(seen, chances) {
   const caption = status.counts.tickets ? `What was reported of each arm. Recent share: in the last ${recent}.${chances ? " Next: the policy's probabilities for the next round." : ""}` : "Nothing was asked for yet.";
   const more = () => {
     few = false;
-    draw(seen, chances);
+    draw(view, chances);
   };
   replace(find("arms"), table(caption, columns, rows, { cards: true }), others ? el("button", { type: "button", class: "button", "data-key": "more-arms", onclick: more }, `Show ${others} more, tried less often`) : "");
   find("pulls").hidden = !status.counts.tickets;

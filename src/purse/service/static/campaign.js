@@ -49,38 +49,38 @@ export async function take(facts, allowed) {
 export function draw(allowed = may) {
   may = allowed;
   if (!picture) return;
-  const seen = { ...current(), until: panels.end(current()) };
-  const { status } = seen;
+  const view = { ...current(), until: panels.end(current()) };
+  const { status } = view;
   document.title = `${status.name} · purse`;
   find("campaign").hidden = false;
-  panels.title(seen, server().storage);
-  panels.alarms(seen, look);
+  panels.title(view, server().storage);
+  panels.alarms(view, look);
   panels.firstAsk(status, server().storage);
-  panels.budgets(seen);
-  panels.value(seen);
-  arms.cooling(seen);
+  panels.budgets(view);
+  panels.value(view);
+  arms.cooling(view);
   find("alerts").hidden = !status.alerts.length;
   find("alerts").textContent = `Alerts at ${status.alerts.join(", ")}`;
-  arms.draw(seen, chances);
-  labels.draw(seen);
-  drawTickets(seen);
+  arms.draw(view, chances);
+  labels.draw(view);
+  drawTickets(view);
   const wanted = { pause: ["running", "exhausted"].includes(status.status), resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
   for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];
   find("actions").hidden = !may.manage;
   find("foresee").hidden = !may.tell || status.status === "ended";
-  find("server-time").textContent = `Server time ${format.time(seen.now)}, journal entry ${format.count(status.entries)}`;
+  find("server-time").textContent = `Server time ${format.time(view.now)}, journal entry ${format.count(status.entries)}`;
   document.documentElement.dataset.entries = status.entries;
 }
 
-function drawTickets(seen) {
-  const resources = seen.status.purses.map((purse) => purse.resource);
+function drawTickets(view) {
+  const resources = view.status.purses.map((purse) => purse.resource);
   const act = may.tell && {
     tell: (ticket) => perform(() => actions.tell(name(), ticket, resources)),
     reward: (ticket) => perform(() => actions.reward(name(), ticket)),
     cancel: (ticket) => perform(() => actions.voidTicket(name(), ticket)),
   };
-  tickets.counts(seen, pick);
-  tickets.tickets(seen, act || null);
+  tickets.counts(view, pick);
+  tickets.tickets(view, act || null);
 }
 
 async function pick(choice) {
@@ -126,12 +126,12 @@ async function foresee() {
 }
 
 async function download() {
-  const said = (words) => { find("saved").textContent = words; };
+  const tell = (words) => { find("saved").textContent = words; };
   try {
-    await actions.download(name(), server().version, (entries) => said(`${format.plural(entries, "entry").replace("entrys", "entries")} …`));
-    said("The journal is downloaded.");
+    await actions.download(name(), server().version, (entries) => tell(`${format.plural(entries, "entry").replace("entrys", "entries")} …`));
+    tell("The journal is downloaded.");
   } catch (error) {
-    said(`The journal was not downloaded: ${error.message}`);
+    tell(`The journal was not downloaded: ${error.message}`);
   }
 }
 

@@ -215,8 +215,8 @@ export function pulls({ at, rows, now, until }, width, height) {
   const [first, last] = [at[0], until];
   const fine = format.isFine(first, last);
   const bars = intervals(first, last).map(([from, to], index) => {
-    const made = rows.map((arm) => valueAt(at, arm.pulls, to) - (index ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
-    return { from, to, made, sum: made.reduce((one, two) => one + two, 0) };
+    const counts = rows.map((arm) => valueAt(at, arm.pulls, to) - (index ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
+    return { from, to, counts, sum: counts.reduce((one, two) => one + two, 0) };
   });
   const top = Math.max(1, ...bars.map((bar) => bar.sum));
   const x = scale(first, last, EDGE.left, width - EDGE.right);
@@ -224,21 +224,21 @@ export function pulls({ at, rows, now, until }, width, height) {
   const marks = [];
   const levels = format.ticks(top, 4).filter((level) => Number.isInteger(level));
   axes(marks, { x, y, width, height, times: format.timeTicks(first, last, Math.max(2, Math.floor(width / 90))), levels, label: format.count });
-  for (const { from, to, made } of bars) {
+  for (const { from, to, counts } of bars) {
     let floor = 0;
-    for (const [index, count] of made.entries()) {
+    for (const [index, count] of counts.entries()) {
       if (count) marks.push(svg("rect", { class: colourOf(rows[index], index), x: x(from) + 0.75, width: Math.max(1, x(to) - x(from) - 1.5), y: y(floor + count), height: Math.max(0.5, y(floor) - y(floor + count)) }));
       floor += count;
     }
   }
   const when = ({ from, to }) => `${format.moment(from, now, fine)} to ${format.moment(to, now, fine)}`;
-  const words = (bar, index) => `${format.count(bar.made[index])}${bar.sum ? ` (${format.share(bar.made[index] / bar.sum)})` : ""}`;
+  const words = (bar, index) => `${format.count(bar.counts[index])}${bar.sum ? ` (${format.share(bar.counts[index] / bar.sum)})` : ""}`;
   const busy = bars.filter((bar) => bar.sum);
   return {
     marks,
     spots: bars.map((bar) => ({
       x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
-      lines: bar.sum ? rows.map((arm, index) => [colourOf(arm, index), label(arm), words(bar, index)]).filter((_, index) => bar.made[index]).toReversed() : [[null, "nothing was pulled", ""]],
+      lines: bar.sum ? rows.map((arm, index) => [colourOf(arm, index), label(arm), words(bar, index)]).filter((_, index) => bar.counts[index]).toReversed() : [[null, "nothing was pulled", ""]],
     })),
     desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, index) => `${label(arm)} ${words(busy.at(-1), index)}`).join(", ")}.` : "Nothing was pulled yet.",
     key: rows.map((arm, index) => [swatch(colourOf(arm, index)), label(arm)]),

@@ -63,16 +63,16 @@ export function column(values, places = decimals(values)) {
 export function parts(purse) {
   const places = decimalsOf(purse);
   const exact = Object.fromEntries(PARTS.map((name) => [name, units(purse[name])]));
-  const made = Object.fromEntries(PARTS.map((name) => [name, rounded(exact[name], places)]));
+  const steps = Object.fromEntries(PARTS.map((name) => [name, rounded(exact[name], places)]));
   const largest = PARTS.reduce((best, name) => (exact[name] > exact[best] ? name : best));
-  const others = PARTS.filter((name) => name !== largest).reduce((sum, name) => sum + made[name], 0n);
-  made[largest] = rounded(units(purse.budget), places) - others;
+  const others = PARTS.filter((name) => name !== largest).reduce((sum, name) => sum + steps[name], 0n);
+  steps[largest] = rounded(units(purse.budget), places) - others;
   const overrun = rounded(units(purse.overrun), places);
   return {
     places,
-    ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(made[name], places) : shown(purse[name], places)])),
+    ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(steps[name], places) : shown(purse[name], places)])),
     budget: text(rounded(units(purse.budget), places), places),
     overrun: shown(purse.overrun, places),
-    paid: text(made.spent + overrun, places),
+    paid: text(steps.spent + overrun, places),
   };
 }

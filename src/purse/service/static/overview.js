@@ -68,8 +68,8 @@ function drawAccounts(tops) {
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
   const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
   const columns = [{ name: "Account" }, { name: "Budget", text: true, wide: true }, ...columnsOfAmounts.map(({ cells, ...column }) => column), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
-  const made = rows.map((level, index) => ({ head: accountName(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[index]), ...(alarmed ? [signs(level.alarms)] : [])] }));
-  replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
+  const lines = rows.map((level, index) => ({ head: accountName(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[index]), ...(alarmed ? [signs(level.alarms)] : [])] }));
+  replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, lines, { cards: true }));
 }
 
 const requested = new Set(); // campaigns whose history was asked for, once: that may take long

@@ -23,9 +23,9 @@ export function title({ status, history, now }, storage) {
   const rounds = `round ${format.count(number)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
   const rates = [["asks", "ask"], ["tells", "report"]].filter(([kind]) => history.rates[kind]).map(([kind, word]) => format.often(history.rates[kind], word));
   const at = (time) => format.zoned(time, now, status.time_zone);
-  const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
+  const contexts = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
   const above = status.account ? [`account ${status.account}`] : [];
-  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`, ...(status.until ? [`until ${at(status.until)}`] : []), ...expected(status, at)].join(" · ");
+  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...contexts, `since ${format.moment(status.created_at, now)}`, ...(status.until ? [`until ${at(status.until)}`] : []), ...expected(status, at)].join(" · ");
   find("period").hidden = !status.period;
   find("period").textContent = status.period ? periodText(status.period, status.purses, at) : "";
 }
@@ -68,7 +68,7 @@ export function chart(name, ...how) {
 export function forgetCharts() {
   charts.clear();
   for (const id of ["budgets", "pulls", "value"]) find(id).replaceChildren();
-  find("alarms").dataset.said = "";
+  find("alarms").dataset.shown = "";
 }
 
 /** When the charts end: now; those of a campaign that has been idle for longer than it was active, at its last entry. */
@@ -96,18 +96,18 @@ export function budgets({ status, history, now, until }) {
     const over = Number(purse.overrun) > 0;
     const { projection } = history.purses[number];
     const [when, note] = runsOut(status, projection, now);
-    const known = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
+    const exactly = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
     const set = (name) => (period ? money.shown(whole[name], text.places) : text[name]); // for tickets of any period
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
-        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
+        stat("left", "Left", text.left, { ...exactly("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
         number || !history.certificate ? null : certified(history.certificate),
         stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
       el("dl", { class: "stats" },
-        stat("spent", "Spent", text.spent, { ...known("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
-        stat("presumed", "Presumed", set("presumed"), { ...known("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
-        stat("held", "Held", set("held"), { ...known("held", whole), note: format.plural(status.counts.held, "ticket") }),
-        over ? stat("overrun", "Overrun", text.overrun, { ...known("overrun"), kind: "over", note: "above the budget" }) : null),
+        stat("spent", "Spent", text.spent, { ...exactly("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
+        stat("presumed", "Presumed", set("presumed"), { ...exactly("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
+        stat("held", "Held", set("held"), { ...exactly("held", whole), note: format.plural(status.counts.held, "ticket") }),
+        over ? stat("overrun", "Overrun", text.overrun, { ...exactly("overrun"), kind: "over", note: "above the budget" }) : null),
       over ? el("p", { class: "paid" }, `Paid in all ${money.parts(whole).paid} ${resource} = ${money.parts(whole).spent} within the budget + ${text.overrun} above it.`) : "",
       gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])));
     drawn.update({ resource, granted: period ? "all budgets so far" : "budget", places: text.places, purse: history.purses[number], at: history.series.at, now, until });
@@ -151,12 +151,12 @@ function stats({ value, compares, worth, resource, places, waiting }) {
 
 /** What one arm alone and all arms equally often might have gained, and what that is. */
 function comparisons({ gain, paid, best, uniform }, resource) {
-  const known = certain(best);
-  const range = known?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  const sure = certain(best);
+  const range = sure?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
   const isLimited = best && !best.interval && paid.length === 1; // by rounds, too
   const why = best?.interval ? `most reward per ${resource}` : "most gain";
   const others = [
-    stat("", best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", { note: known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", key: "always" }),
+    stat("", best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", sure ? `≈ ${format.number(best.gain)}` : "–", { note: sure ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", key: "always" }),
     stat("", "All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, { note: uniform === null ? "not every arm has a report yet" : against(gain, uniform) }),
   ];
   return [others, [el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`)]];
@@ -172,9 +172,9 @@ export const sign = (grade) => svg("svg", { class: `sign ${grade}`, viewBox: "0 
 /** Alarms; the same ones are left alone, so that they are not read out again. `look` shows tickets. */
 export function alarms({ status, history, now }, look) {
   const section = find("alarms");
-  const said = JSON.stringify([status.alarms, history.incidents]);
-  if (section.dataset.said === said) return;
-  section.dataset.said = said;
+  const shown = JSON.stringify([status.alarms, history.incidents]);
+  if (section.dataset.shown === shown) return;
+  section.dataset.shown = shown;
   section.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
     const grade = isSerious(kind) ? "serious" : "mild";
     const rows = history.incidents[kind] ?? [];

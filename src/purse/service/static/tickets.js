@@ -49,17 +49,17 @@ export function counts({ status: { counts: all } }, pick) {
 }
 
 /** The chosen tickets, a few until the others are wanted; `allowed` has what the reader may do with one. */
-export function tickets(seen, allowed) {
-  const { status, tickets: open, now } = seen;
-  const known = isSpecial() ? matches : open;
-  const rows = few ? known.slice(0, FEW) : known;
+export function tickets(view, allowed) {
+  const { status, tickets: open, now } = view;
+  const listed = isSpecial() ? matches : open;
+  const rows = few ? listed.slice(0, FEW) : listed;
   if (!rows.length) return replace(find("tickets"), el("p", { class: "none" }, isSpecial() ? "No such ticket." : "No ticket is open."));
   const due = rows.some(hasDeadline);
   const act = rows.some(({ state }) => state in VERBS) ? allowed : null;
   const purses = status.purses;
   const shown = purses.map((_, index) => money.column(rows.map(({ held }) => held[index])));
   const columns = [{ name: "Ticket" }, { name: "Arm", text: true }, { name: "State", text: true }, { name: "Age" }, ...(due ? [{ name: "Deadline", label: "due" }] : []), ...purses.map(({ resource }) => ({ name: `Held, ${resource}`, label: resource })), ...(act ? [{ name: "Action" }] : [])];
-  const made = rows.map((ticket, number) => ({
+  const lines = rows.map((ticket, number) => ({
     head: `${ticket.id}`,
     cells: [ticket.arm ?? "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...shown.map((cells) => cells[number]), ...(act ? [buttons(ticket, act)] : [])],
   }));
@@ -67,12 +67,12 @@ export function tickets(seen, allowed) {
   const one = `${choice.state ?? "open"} ticket`;
   const what = choice.ids ? `Tickets of the alarm ${choice.of}` : `${one}s`;
   const caption = rows.length < all ? `The oldest ${rows.length} of ${format.count(all)} ${what}` : choice.ids ? what : `${format.plural(all, one)}, the oldest first`;
-  const others = known.length - rows.length;
+  const others = listed.length - rows.length;
   const more = () => {
     few = false;
-    tickets(seen, allowed);
+    tickets(view, allowed);
   };
-  return replace(find("tickets"), table(caption, columns, made, { cards: true, compact: true }), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more", onclick: more }, `Show ${others} more`) : "");
+  return replace(find("tickets"), table(caption, columns, lines, { cards: true, compact: true }), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more", onclick: more }, `Show ${others} more`) : "");
 }
 
 function buttons(ticket, act) {
