@@ -152,14 +152,10 @@ def test_the_policy_of_the_first_comparison_plays_as_printed(
     study = purse.compare("etc.py", world, budgets=[100, 1000])
     (grid,) = study.grids()
     cells = re.findall(r"\n  etc\.py +(\S+ ± \S+) +(\S+ ± \S+)", page)[0]
-<<<<<<< HEAD
     assert tuple(grid.rows[0][1:]) == cells
-=======
-    assert tuple(grid[1][1:]) == cells
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_it_is_as_it_was_published(name: str) -> None:
     published = (FOLDER / name).read_text(encoding="utf-8")
     assert FILES[name]() == published, "if this is meant: python -m tests.support.frozen"
->>>>>>> 9942d95d7a54b1b883529a18191b0b34ae9f6680

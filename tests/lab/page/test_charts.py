@@ -28,13 +28,8 @@ from purse.lab.page.charts.base import (
 from purse.lab.page.charts.lines import merge_lines
 from purse.lab.page.shell import javascript
 from purse.lab.study.results import Study
-<<<<<<< HEAD:tests/lab/page/test_charts.py
 from tests.lab.page.made_up import made_up
-from tests.support.charts import checked_spec
-=======
-from tests.lab.report.made_up import made_up
 from tests.support.lab import checked_spec
->>>>>>> 9942d95d7a54b1b883529a18191b0b34ae9f6680:tests/lab/report/test_charts.py
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
 

@@ -22,14 +22,9 @@ from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.table_replay import TableReplay
 from purse.lab.study.manifest import Recording
 from purse.lab.study.results import Study, TableStudy
-<<<<<<< HEAD:tests/lab/page/test_replay_pages.py
 from purse.lab.study.standings import NOTES
 from tests.lab.page.made_up import ARMS, plain, recorded_log
-from tests.support.charts import checked_spec
-=======
-from tests.lab.report.made_up import ARMS, plain, recorded_log
 from tests.support.lab import checked_spec
->>>>>>> 9942d95d7a54b1b883529a18191b0b34ae9f6680:tests/lab/report/test_replay_pages.py
 from tests.support.replays import estimated
 
 SECTIONS = {

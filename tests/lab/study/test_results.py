@@ -19,12 +19,8 @@ from purse.lab.study.manifest import _MANIFEST, Recording, StudyFacts, TableFact
 from purse.lab.study.plan import _CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.study.shard import Frames, JobSpec, Shard
-<<<<<<< HEAD
 from tests.lab.page.made_up import made_up
-=======
-from tests.lab.report.made_up import made_up
 from tests.support.lab import contents
->>>>>>> 9942d95d7a54b1b883529a18191b0b34ae9f6680
 from tests.support.paths import EPSILON_GREEDY
 
 WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
