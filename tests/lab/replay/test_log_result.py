@@ -42,7 +42,7 @@ def players(rows: str, rounds: float = 9) -> list[dict[str, Any]]:
     ("rows", "outcome", "sentence"),
     [
         (
-            "a replay 9 1; b replay 5 1; a snips 10 1; b snips 6 1",
+            "a ips 9 1; b ips 5 1; a snips 10 1; b snips 6 1",
             "best",
             "**`a` is estimated best**: it gains **10 ± 1** and pulls y.",
         ),

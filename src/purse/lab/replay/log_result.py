@@ -28,9 +28,7 @@ from purse.lab.theory.estimate import Estimate
 from purse.types import Floats
 
 FIRST = "snips"  # the method that is quoted, if it answers
-
 THOROUGH = 1_000  # logs from which on nothing is said about more
-SHORT = "log too short"
 GAME = ("rounds", "spent", "less")
 _NUMBERS = ("estimate", "error", "low", "high")
 _SPENT = ("spent", "spent_low", "spent_high")
@@ -208,21 +206,29 @@ class LogResult(PageResult):
         """Yield a table for each budget, the largest estimate first, in about 80 columns."""
         frame = self.frame()
         for budget in budgets_of(frame):
-            here = frame.filter(budget=budget)
+            head = [f"budget {budget:g}", "estimate ± 95%", *GAME]
             rows = [
-                [row["policy"], estimate_text(row), *game_texts(row)] for row in self.ranked(here)
+                [row["policy"], estimate_text(row), *game_texts(row)]
+                for row in self.ranked(frame.filter(budget=budget))
             ]
-            yield Grid([f"budget {budget:g}", "estimate ± 95%", *GAME], rows)
+            yield Grid(head, rows)
 
     def remarks(self) -> list[str]:
         """Return a line for each refusal, the precision, each doubt, each note and each warning."""
         return [
-            *map(plain, short_reasons(self.frame())),
+            *map(plain, self.reasons()),
             plain(precision(self.facts.replicates)),
             *map(plain, self.doubts()),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
+
+    def reasons(self) -> list[str]:
+        """Return a line for each reason why nothing is quoted of a player."""
+        frame = self.frame()
+        return reasons(
+            row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))
+        )
 
     def doubts(self) -> list[str]:
         """Return a line for each budget with which the methods contradict each other."""
@@ -297,13 +303,6 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         if row["refused"]:
             who.setdefault(row["refused"], []).append(row["policy"])
     return [f"{reason} ({', '.join(dict.fromkeys(players))})" for reason, players in who.items()]
-
-
-def short_reasons(frame: pl.DataFrame) -> list[str]:
-    """Return why nothing is quoted of a player."""
-    return reasons(
-        row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))
-    )
 
 
 def precision(n: int) -> str:
