@@ -26,12 +26,12 @@ def texts() -> dict[Path, str]:
     """Return the page, and the tables of scores and of cases of each suite, by their paths."""
     records = [read(suite) for suite in PAGES]
     page = leaderboard_page(records, f"{FOLDER.name}/", "policies")
-    found = {FOLDER.with_suffix(".md"): page}
+    files = {FOLDER.with_suffix(".md"): page}
     for record in records:
         tables = {"scores": record.frame().write_csv(), "cases": cases_csv(record.cases)}
         for kind, text in tables.items():
-            found[FOLDER / f"{name_file(kind, record.suite)}.csv"] = text
-    return found
+            files[FOLDER / f"{name_file(kind, record.suite)}.csv"] = text
+    return files
 
 
 def write() -> None:

@@ -50,7 +50,7 @@ def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, fl
 
 
 def the_game() -> Figure:
-    """Return what is left of a budget, pull by pull."""
+    """Draw the rest of a budget, pull by pull."""
     pulls = [
         {"arm": f"arm {arm}", "start": t - 0.4, "end": t + 0.4, "left": left, "before": left + cost}
         for t, (arm, cost, left, _) in enumerate(play("exp3++.price", BUDGET), 1)
@@ -121,7 +121,7 @@ def efficiency() -> Figure:
             "arm": [f"arm {arm}" for arm in range(world.n_arms)],
             "reward": world.reward_means,
             "cost": world.cost_means[:, 0],
-            "label": [f"e = {each:.2f}" for each in world.efficiencies],
+            "label": [f"e = {ratio:.2f}" for ratio in world.efficiencies],
             "efficiency": world.efficiencies,
         }
     )

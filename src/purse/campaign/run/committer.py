@@ -115,38 +115,16 @@ class Committer:
             with suppress(IndexError):  # another thread may have taken it out
                 _wake(self._queue[0])
 
-    def commit(self, operations: list[QueuedOperation]) -> None:
-        """Do these in one transaction; one by one if that fails for another reason than
-        the storage, so that no operation suffers from the mistake of another.
+    def commit(self, operations: list[QueuedOperation], *, again: bool = True) -> None:
+        """Do these in one transaction; one by one if that fails for another reason than the
+        storage, so that no operation suffers from the mistake of another.
+
+        again   whether to try once more if the journal is not the one that the policy knows
         """
+        policy: Learner | None = None
         try:
             # asks first: the policy has learnt what is in the journal, not the reports among these
-            if len(operations) > 1:
-                operations.sort(key=lambda operation: not operation.asks)
-            try:
-                self._attempt(operations)
-            except JournalRewound:
-                self._attempt(operations)
-        except Exception as error:
-            if len(operations) > 1 and not isinstance(error, StorageUnavailable):
-                for operation in operations:
-                    self.commit([operation])
-                return
-            for operation in operations:
-                operation.error = error
-        except BaseException:
-            for operation in operations:
-                operation.error = StorageUnavailable(
-                    "interrupted by another thread; ask again with the same request_id"
-                )
-                operation.done = True
-            raise
-        for operation in operations:
-            operation.done = True
-
-    def _attempt(self, operations: list[QueuedOperation]) -> None:
-        try:
-            policy = None
+            operations.sort(key=lambda operation: not operation.asks)
             if operations[0].asks:
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
             wants = ReadRequest(
@@ -158,9 +136,27 @@ class Committer:
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
             )
-        except BaseException:
+        except Exception as error:
             self.policy = None  # it may have learnt a half, or what is no longer there
+            if again and isinstance(error, JournalRewound):
+                self.commit(operations, again=False)
+                return
+            if len(operations) > 1 and not isinstance(error, StorageUnavailable):
+                for operation in operations:
+                    self.commit([operation])
+                return
+            for operation in operations:
+                operation.error = error
+        except BaseException:
+            self.policy = None
+            for operation in operations:
+                operation.error = StorageUnavailable(
+                    "interrupted by another thread; ask again with the same request_id"
+                )
+                operation.done = True
             raise
+        for operation in operations:
+            operation.done = True
 
     def _decide(
         self, operations: list[QueuedOperation], policy: Learner | None, locked: LockedLevels

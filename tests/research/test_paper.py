@@ -26,9 +26,9 @@ from research.paper.curves import Curve
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
 from tests.support.lab import checked_spec
+from tests.support.paths import ROOT
 from tests.support.soak import SOAK, scale
 
-ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "docs" / "theory" / "paper.md"
 PICTURES = [path.stem for path in (COMMITTED.parent / "pictures").glob("*.svg")]
 # claims that are quick to study, the last one with a picture; in make soak all are studied
