@@ -68,13 +68,13 @@ def on(where: str, storage: str, kinds: tuple[str, ...], seconds: float) -> Iter
     """Yield all kinds at one storage."""
     for crowd in (EIGHT, MANY):
         for kind in kinds:
-            found = load.measure(created(storage, kind, crowd.processes), crowd, seconds)
+            turns = load.measure(created(storage, kind, crowd.processes), crowd, seconds)
             say(
                 f"{where}, {crowd.processes} processes, {kind}: "
-                f"{found['pairs_per_second']:,.0f} pairs/s, median {found['median_ms']:.1f} ms, "
-                f"p99 {found['p99_ms']:.1f} ms, least share {found['least_share']:.2f}"
+                f"{turns['pairs_per_second']:,.0f} pairs/s, median {turns['median_ms']:.1f} ms, "
+                f"p99 {turns['p99_ms']:.1f} ms, least share {turns['least_share']:.2f}"
             )
-            yield {"where": where, "kind": kind, "processes": crowd.processes, **found}
+            yield {"where": where, "kind": kind, "processes": crowd.processes, **turns}
 
 
 def measure(kinds: tuple[str, ...], seconds: float) -> dict[str, Any]:
@@ -95,10 +95,10 @@ def main() -> None:
     if options - {"--quick", "--alone"}:
         raise SystemExit("usage: python -m benchmarks.accounts [--quick] [--alone]")
     kinds = (ONE_ALONE, ALONE) + (() if "--alone" in options else (TOGETHER, NESTED))
-    found = measure(kinds, QUICK if "--quick" in options else SECONDS)
+    facts = measure(kinds, QUICK if "--quick" in options else SECONDS)
     print("| storage | processes | campaigns | pairs/s | median ms | p99 ms |")
     print("|---|---|---|---|---|---|")
-    for row in found["rows"]:
+    for row in facts["rows"]:
         print(
             f"| {row['where']} | {row['processes']} | {row['kind']} | "
             f"{row['pairs_per_second']:,.0f} | {row['median_ms']:.1f} | {row['p99_ms']:.1f} |"

@@ -30,10 +30,10 @@ from benchmarks.tables import number
 def measure() -> dict[str, Any]:
     """Everything but the GPU."""
     startup.prepare_all()
-    checks = [found for head in families.FAMILIES if (found := families.check_gain(head))]
+    checks = [check for head in families.FAMILIES if (check := families.check_gain(head))]
     say(f"plain C and purse play the same game: {len(checks)} programs")
     rows, rivals = engine.measure_all()
-    grown, waits, live = engine.growth(), startup.waits(), startup.live_microseconds()
+    grown, waits, live = engine.growth(), startup.waits(), asks.measure_policies()
     return {
         "machine": machine(),
         "instance": ends(),
@@ -54,12 +54,12 @@ def measure() -> dict[str, Any]:
 
 def ends() -> dict[str, list[float]]:
     """Mean rewards and costs of the first and the last arm of the instance."""
-    place = world(USUAL)
-    assert place.reward_means is not None
-    assert place.cost_means is not None
+    instance = world(USUAL)
+    assert instance.reward_means is not None
+    assert instance.cost_means is not None
     return {
-        "rewards": place.reward_means[[0, -1]].tolist(),
-        "costs": place.cost_means[[0, -1], 0].tolist(),
+        "rewards": instance.reward_means[[0, -1]].tolist(),
+        "costs": instance.cost_means[[0, -1], 0].tolist(),
     }
 
 

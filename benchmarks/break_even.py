@@ -21,10 +21,10 @@ TRIES = 3
 
 def seconds(policy: str, n_paths: int, device: str) -> float:
     """Return the least of a few times by the clock on the wall, with setting up and fetching."""
-    place, given = world(USUAL), terms(1, BUDGET)
+    instance, options = world(USUAL), terms(1, BUDGET)
     return min(
         timed(
-            lambda: purse.simulate(policy, place, n_paths=n_paths, device=device, **given),
+            lambda: purse.simulate(policy, instance, n_paths=n_paths, device=device, **options),
             time.perf_counter,
         )
         for _ in range(TRIES)
@@ -39,10 +39,10 @@ def break_even(policy: str) -> dict[str, Any]:
         seconds(policy, 1, device)  # compiles
     n_paths = FEWEST
     while n_paths <= MOST:
-        taken = {device: seconds(policy, n_paths, device) for device in (CPU, CUDA)}
-        if taken[CUDA] < taken[CPU]:
+        times = {device: seconds(policy, n_paths, device) for device in (CPU, CUDA)}
+        if times[CUDA] < times[CPU]:
             say(f"GPU: {policy} pays from {n_paths:,} paths on")
-            return {"policy": policy, "paths": n_paths, "seconds": taken}
+            return {"policy": policy, "paths": n_paths, "seconds": times}
         n_paths *= 2
     return {"policy": policy, "paths": None, "seconds": None}
 
@@ -52,7 +52,7 @@ def measure() -> dict[str, Any]:
     return {"cores": usable_cores(), "rows": [break_even(policy) for policy in POLICIES]}
 
 
-def part(found: dict[str, Any]) -> str:
+def part(facts: dict[str, Any]) -> str:
     """Return the part of the page."""
     rows = [
         [
@@ -60,17 +60,17 @@ def part(found: dict[str, Any]) -> str:
             f"{row['paths']:,}",
             *(number(1e3 * row["seconds"][device]) for device in (CUDA, CPU)),
         ]
-        for row in found["rows"]
+        for row in facts["rows"]
         if row["paths"]
     ]
-    never = [f"`{row['policy']}`" for row in found["rows"] if not row["paths"]]
-    rest = f" {', '.join(never)}: not up to {MOST:,}." if never else ""
+    never = [f"`{row['policy']}`" for row in facts["rows"] if not row["paths"]]
+    refused = f" {', '.join(never)}: not up to {MOST:,}." if never else ""
     lead = (
         "**How few paths make it pay.** The least number of paths, doubled from "
-        f"{FEWEST}, at which the GPU is done before all {found['cores']} cores of its machine, "
-        f"with K = {USUAL} and a budget of {BUDGET:,}; kernels were compiled before.{rest}"
+        f"{FEWEST}, at which the GPU is done before all {facts['cores']} cores of its machine, "
+        f"with K = {USUAL} and a budget of {BUDGET:,}; kernels were compiled before.{refused}"
     )
-    cores = f"ms on {found['cores']} cores"
+    cores = f"ms on {facts['cores']} cores"
     return f"{lead}\n\n{markdown_table(['policy', 'paths', 'ms on the GPU', cores], rows)}"
 
 

@@ -13,17 +13,7 @@ from typing import Any, NamedTuple
 
 import purse
 from benchmarks import families, page, record
-from benchmarks.instance import (
-    BUDGET,
-    LIMITS,
-    REPEATS,
-    SIZES,
-    enough,
-    say,
-    terms,
-    timed,
-    world,
-)
+from benchmarks.instance import BUDGET, LIMITS, REPEATS, SIZES, enough, say, terms, timed, world
 from benchmarks.machine import machine
 from benchmarks.tables import COMPARED, LINEAR, OTHER_LINEAR, PLANNED, RIVAL, number
 

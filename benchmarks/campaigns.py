@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,14 +58,14 @@ def take(
     who: str, where: str, door: Door, crowd: Crowd, effort: Effort, batch: int = 1
 ) -> dict[str, Any]:
     """Measure one crowd."""
-    found = load.measure(door, crowd, effort.seconds)
+    turns = load.measure(door, crowd, effort.seconds)
     say(
-        f"{who}, {where}, {live.said(crowd._asdict(), batch)}: "
-        f"{found['pairs_per_second']:,.0f} pairs/s, "
-        f"median {found['median_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, longest "
-        f"{found['longest_ms']:.1f} ms"
+        f"{who}, {where}, {live.describe(crowd._asdict(), batch)}: "
+        f"{turns['pairs_per_second']:,.0f} pairs/s, "
+        f"median {turns['median_ms']:.1f} ms, p99 {turns['p99_ms']:.1f} ms, longest "
+        f"{turns['longest_ms']:.1f} ms"
     )
-    return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **found}
+    return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **turns}
 
 
 def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -74,32 +74,10 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
     storage = f"sqlite:///{folder / 'purse.db'}"
     for crowd in (ONE, EIGHT):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-        yield take(
-            live.RDB,
-            FILE,
-            studied(f"sqlite:///{folder / f'optuna-{crowd.processes}.db'}"),
-            crowd,
-            effort,
-        )
-        yield take(
-            live.JOURNAL,
-            FILE,
-            studied(str(folder / f"optuna-{crowd.processes}.log")),
-            crowd,
-            effort,
-        )
-    for crowd in (MANY, PAUSING, THREADS):
-        yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
-    for batch in (BATCH, LARGEST):
-        yield take(
-            live.ASKS,
-            FILE,
-            Purse(storage, created(storage), batch, tells=False),
-            ONE,
-            effort,
-            batch,
-        )
+        database, journal = (folder / f"optuna-{crowd.processes}.{end}" for end in ("db", "log"))
+        yield take(live.RDB, FILE, studied(f"sqlite:///{database}"), crowd, effort)
+        yield take(live.JOURNAL, FILE, studied(str(journal)), crowd, effort)
+    yield from without_rival(FILE, storage, (MANY, PAUSING, THREADS), effort)
 
 
 def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -113,18 +91,19 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
             "postgresql://", "postgresql+psycopg://"
         )
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
-    for crowd in (MANY, THREADS, MIXED):
-        yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+    yield from without_rival(DATABASE, storage, (MANY, THREADS, MIXED), effort)
+
+
+def without_rival(
+    where: str, storage: str, crowds: Sequence[Crowd], effort: Effort
+) -> Iterator[dict[str, Any]]:
+    """Yield what no rival does: these crowds, batches, and asks alone."""
+    for crowd in crowds:
+        yield take(live.PURSE, where, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, where, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(
-            live.ASKS,
-            DATABASE,
-            Purse(storage, created(storage), batch, tells=False),
-            ONE,
-            effort,
-            batch,
-        )
+        door = Purse(storage, created(storage), batch, tells=False)
+        yield take(live.ASKS, where, door, ONE, effort, batch)
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -144,13 +123,13 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
         folder = Path(name)
         rows = [*on_files(folder, effort), *over_http(folder, effort)]
         with servers.postgres(folder / "postgres") as server:
-            kept = servers.settings(server.get_uri())
+            settings = servers.settings(server.get_uri())
             rows += on_postgres(server, effort)
         return {
             "machine": machine(PACKAGES),
             "load_before": busy,
             "seconds": effort.seconds,
-            "postgres": kept,
+            "postgres": settings,
             "rows": rows,
             "recovery": recovery.measure(str(folder / "long.db"), effort.rows),
         }

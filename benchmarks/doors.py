@@ -12,11 +12,7 @@ from purse import Campaign
 
 ARMS = ("a", "b", "c", "d", "e")
 REWARD, COST = 0.5, "0.3"
-TERMS: dict[str, Any] = {
-    "arms": dict.fromkeys(ARMS, 1),
-    "budget": 1_000_000_000,
-    "cost_min": "0.1",
-}
+TERMS: dict[str, Any] = {"arms": dict.fromkeys(ARMS, 1), "budget": 1_000_000_000, "cost_min": "0.1"}
 
 
 class Purse(NamedTuple):
@@ -42,9 +38,9 @@ class PurseOne:
         """Return a ticket."""
         return self.campaign.ask()
 
-    def tell(self, asked: Any) -> int:
-        """Return what it brought."""
-        self.campaign.tell(asked, REWARD, COST)
+    def tell(self, answer: Any) -> int:
+        """Report on the ticket; return 1, the number of tickets."""
+        self.campaign.tell(answer, REWARD, COST)
         return 1
 
 
@@ -62,12 +58,12 @@ class PurseMany:
         """Tickets."""
         return self.campaign.ask_many(self.batch)
 
-    def tell(self, asked: Any) -> int:
-        """Return what they brought, or nothing where only asks are measured."""
+    def tell(self, answer: Any) -> int:
+        """Report on the tickets, unless only asks are measured; return their number."""
         return len(
-            self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked])
+            self.campaign.tell_many([(ticket, REWARD, COST) for ticket in answer])
             if self.tells
-            else asked
+            else answer
         )
 
 
@@ -85,14 +81,14 @@ class Optuna(NamedTuple):
         from optuna.storages.journal import JournalFileBackend
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        kept = (
+        storage = (
             RDBStorage(self.address)
             if "://" in self.address
             else JournalStorage(JournalFileBackend(self.address))
         )
         return optuna.create_study(
             study_name="study",
-            storage=kept,
+            storage=storage,
             sampler=optuna.samplers.RandomSampler(),
             load_if_exists=True,
         )
@@ -114,9 +110,9 @@ class OptunaOne:
         trial.suggest_categorical("arm", ARMS)
         return trial
 
-    def tell(self, asked: Any) -> int:
-        """Return what it brought."""
-        self.study.tell(asked, REWARD)
+    def tell(self, answer: Any) -> int:
+        """Report on the ticket; return 1, the number of tickets."""
+        self.study.tell(answer, REWARD)
         return 1
 
 

@@ -88,11 +88,11 @@ def program(head: str, limits: int = 1) -> Path | None:
 def play(
     head: str, n_arms: int, budget: float, runs: int, limits: int = 1, features: int = 0
 ) -> Outcome | None:
-    """Return what the program of this policy does; None without gcc."""
+    """Run the program of this policy; None without gcc."""
     path = program(head, limits)
     if path is None:
         return None
-    words = [str(each) for each in (path, n_arms, budget, runs, *([features] if features else []))]
+    words = [str(word) for word in (path, n_arms, budget, runs, *([features] if features else []))]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return Outcome(*map(float, done.stdout.split()))
 
@@ -114,8 +114,8 @@ def plain_rate(
     if program(head, limits) is None:
         return None
     runs = enough_runs(head, n_arms, budget, limits, features)
-    found = play(head, n_arms, budget, runs, limits, features)
-    return found.rounds_per_second if found else None
+    outcome = play(head, n_arms, budget, runs, limits, features)
+    return outcome.rounds_per_second if outcome else None
 
 
 def check_gain(head: str, limits: int = 1, features: int = 0) -> dict[str, Any] | None:
@@ -125,8 +125,8 @@ def check_gain(head: str, limits: int = 1, features: int = 0) -> dict[str, Any] 
     plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits, features)
     if plain is None:
         return None
-    place = world(USUAL, limits, features)
-    run = purse.simulate(head, place, n_paths=CHECK_PATHS, **terms(limits, BUDGET))
+    instance = world(USUAL, limits, features)
+    run = purse.simulate(head, instance, n_paths=CHECK_PATHS, **terms(limits, BUDGET))
     gain, error = float(run.gain.mean()), float(run.gain.std(ddof=1)) / math.sqrt(run.n_paths)
     apart = (plain.gain - gain) / math.hypot(plain.error, error)
     if abs(apart) > DOUBT:

@@ -34,7 +34,7 @@ def usable() -> bool:
 
 
 def device_name() -> str:
-    """Return what the GPU is called."""
+    """Return the name of the GPU."""
     cuda: Any = import_module("numba.cuda")
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)
@@ -43,9 +43,11 @@ def device_name() -> str:
 def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
     """Return the rounds per second of one simulation, with a multiple of the usual budget."""
     runs: list[purse.lab.Run] = []
-    place, given = world(USUAL, limits), terms(limits, times * BUDGET)
+    instance, options = world(USUAL, limits), terms(limits, times * BUDGET)
     seconds = timed(
-        lambda: runs.append(purse.simulate(policy, place, n_paths=n_paths, device="cuda", **given)),
+        lambda: runs.append(
+            purse.simulate(policy, instance, n_paths=n_paths, device="cuda", **options)
+        ),
         time.perf_counter,
     )
     return float(runs[0].rounds.sum()) / seconds
@@ -69,23 +71,23 @@ def measure() -> dict[str, Any]:
         for head in FAMILIES
     }
     rivals = [
-        {"name": f"C {head}", "arms": USUAL, "rounds_per_second": found}
-        for head, found in plain.items()
-        if found
+        {"name": f"C {head}", "arms": USUAL, "rounds_per_second": best_rate}
+        for head, best_rate in plain.items()
+        if best_rate
     ]
     for policy in purse.policies.names():
         try:
-            found = fastest(policy)
+            best_rate = fastest(policy)
         except purse.PurseError as error:
             refused[policy] = str(error)
             continue
-        say(f"GPU: {policy}, {found / 1e6:,.0f} million rounds a second")
+        say(f"GPU: {policy}, {best_rate / 1e6:,.0f} million rounds a second")
         row = {
             "policy": policy,
             "arms": USUAL,
             "device": "cuda",
             "family": HEAD[policy],
-            "rounds_per_second": found,
+            "rounds_per_second": best_rate,
         }
         rows.append(with_ratios(row, rivals))
     return {

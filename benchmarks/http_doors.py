@@ -48,9 +48,9 @@ class HttpMany:
         kind = {} if content is None else {"Content-Type": "application/json"}
         self._local.line.request(method, path, content, kind)
         answer = self._local.line.getresponse()
-        told = json.loads(answer.read())
-        assert answer.status == http.HTTPStatus.OK, told
-        return told
+        reply = json.loads(answer.read())
+        assert answer.status == http.HTTPStatus.OK, reply
+        return reply
 
     def close(self) -> None:
         """Close the connection of this thread."""
@@ -60,9 +60,9 @@ class HttpMany:
         """Tickets."""
         return self.send("/asks", {"n": self.batch})["tickets"]
 
-    def tell(self, asked: Any) -> int:
-        """Return what they brought."""
-        reports = [{"ticket": ticket["id"], "reward": REWARD, "cost": COST} for ticket in asked]
+    def tell(self, answer: Any) -> int:
+        """Report on the tickets; return their number."""
+        reports = [{"ticket": ticket["id"], "reward": REWARD, "cost": COST} for ticket in answer]
         return len(self.send("/tells", {"reports": reports})["receipts"])
 
 
@@ -73,9 +73,9 @@ class HttpOne(HttpMany):
         """Return a ticket."""
         return self.send("/asks", {"n": 1})["tickets"][0]["id"]
 
-    def tell(self, asked: Any) -> int:
-        """Return what it brought."""
-        self.send(f"/tickets/{asked}/tell", {"reward": REWARD, "cost": COST})
+    def tell(self, answer: Any) -> int:
+        """Report on the ticket; return 1, the number of tickets."""
+        self.send(f"/tickets/{answer}/tell", {"reward": REWARD, "cost": COST})
         return 1
 
 
@@ -97,7 +97,7 @@ class HealthChecks(HttpOne):
         """Return whether it is."""
         return self.exchange("GET", "/healthz")
 
-    def tell(self, asked: Any) -> int:
+    def tell(self, answer: Any) -> int:
         """Once more."""
         self.exchange("GET", "/healthz")
         return 1

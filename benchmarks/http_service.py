@@ -58,9 +58,9 @@ def subjects(folder: Path) -> Iterator[list[Subject]]:
     storage = f"sqlite:///{folder / 'service.db'}"
     Campaign.create(NAME, **TERMS, storage=storage)
     with servers.service(storage) as served:
-        asked, told = bodies(served)
+        ask, tell = bodies(served)
         with servers.running(
-            "-m", "benchmarks.bare_service", json.dumps(asked), json.dumps(told)
+            "-m", "benchmarks.bare_service", json.dumps(ask), json.dumps(tell)
         ) as bare:
             yield [
                 Subject(BARE, Http(bare.url, NAME, 1), bare.process),
@@ -72,40 +72,42 @@ def subjects(folder: Path) -> Iterator[list[Subject]]:
 
 
 def bodies(server: Running) -> tuple[Any, Any]:
-    """Return what the service answers to an ask and to a tell."""
+    """Return the answers of the service to an ask and to a tell."""
     player = HttpOne(Http(server.url, NAME, 1))
-    asked = player.send("/asks", {"n": 1})
+    ask = player.send("/asks", {"n": 1})
     report = {"reward": REWARD, "cost": COST}
-    told = player.send(f"/tickets/{asked['tickets'][0]['id']}/tell", report)
+    tell = player.send(f"/tickets/{ask['tickets'][0]['id']}/tell", report)
     player.close()
-    return asked, told
+    return ask, tell
 
 
-def costs(found: list[Subject], effort: Effort) -> dict[str, tuple[float | None, float]]:
+def costs(services: list[Subject], effort: Effort) -> dict[str, tuple[float | None, float]]:
     """Milliseconds of CPU time of one request, in the service and in the client: the least of turns
     that each takes after the others.
     """
-    turns: dict[str, list[tuple[float, float]]] = {each.name: [] for each in found}
+    turns: dict[str, list[tuple[float, float]]] = {subject.name: [] for subject in services}
     for _ in range(effort.turns):
-        for each in found:
-            player = each.door.enter()  # a new connection: a server closes idle ones
+        for subject in services:
+            player = subject.door.enter()  # a new connection: a server closes idle ones
             player.tell(player.ask())
-            before = cpu(each.process), time.process_time()
+            before = cpu(subject.process), time.process_time()
             for _ in range(effort.pairs):
                 player.tell(player.ask())
-            after = cpu(each.process), time.process_time()
+            after = cpu(subject.process), time.process_time()
             if isinstance(player, HttpMany):
                 player.close()
             requests = 2 * effort.pairs
-            turns[each.name].append(
+            turns[subject.name].append(
                 ((after[0] - before[0]) / requests, (after[1] - before[1]) / requests)
             )
     return {
-        each.name: (
-            None if each.process is None else 1000 * min(took for took, _ in turns[each.name]),
-            1000 * min(took for _, took in turns[each.name]),
+        subject.name: (
+            None
+            if subject.process is None
+            else 1000 * min(took for took, _ in turns[subject.name]),
+            1000 * min(took for _, took in turns[subject.name]),
         )
-        for each in found
+        for subject in services
     }
 
 
@@ -122,18 +124,18 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
     busy = os.getloadavg()[0]
     with (
         tempfile.TemporaryDirectory(prefix=".bench-", dir=".") as name,
-        subjects(Path(name)) as found,
+        subjects(Path(name)) as services,
     ):
-        taken = costs(found, effort)
+        milliseconds = costs(services, effort)
         rows: list[dict[str, Any]] = [
             {"what": name, "service_ms": service, "client_ms": client, "pairs": {}}
-            for name, (service, client) in taken.items()
+            for name, (service, client) in milliseconds.items()
         ]
         for count in CROWDS:
-            for each, row in zip(found, rows, strict=True):
-                played = load.measure(each.door, Crowd(count), effort.seconds)
+            for subject, row in zip(services, rows, strict=True):
+                played = load.measure(subject.door, Crowd(count), effort.seconds)
                 row["pairs"][str(count)] = played["pairs_per_second"]
-                say(f"{each.name}, {count}: {played['pairs_per_second']:,.0f} pairs/s")
+                say(f"{subject.name}, {count}: {played['pairs_per_second']:,.0f} pairs/s")
     return {
         "machine": machine(PACKAGES),
         "load_before": busy,

@@ -59,8 +59,8 @@ def context_world(grid: Floats, features: int) -> purse.lab.World:
     )
 
 
-def told(policy: str, budget: float) -> dict[str, Any]:
-    """Return what a policy is told with one resource, and the horizon if it needs one."""
+def policy_terms(policy: str, budget: float) -> dict[str, Any]:
+    """Return the bounds on costs with one resource, and the horizon if the policy needs one."""
     needs = policy in NEED_HORIZON
     return {**TOLD, "horizon": horizon_of(budget)} if needs else TOLD
 
@@ -95,11 +95,11 @@ def enough(seconds_of: Callable[[int], float]) -> int:
     that often.
     """
     seconds_of(1)  # loads what has to be loaded
-    count, taken = 1, seconds_of(1)
-    while taken < SECONDS / 4:
+    count, spent = 1, seconds_of(1)
+    while spent < SECONDS / 4:
         count *= 4
-        taken = seconds_of(count)
-    return max(1, round(count * SECONDS / taken))
+        spent = seconds_of(count)
+    return max(1, round(count * SECONDS / spent))
 
 
 def say(line: str) -> None:

@@ -64,7 +64,7 @@ async def measure(rounds: int, folder: str) -> dict[str, list[tuple[float, float
         for name, storage in storages.items()
     }
     hook = PurseRouter({"auto": campaigns["in memory"]}, reward=lambda answer, messages: 1.0)
-    found: dict[str, list[tuple[float, float]]] = {}
+    turns: dict[str, list[tuple[float, float]]] = {}
     for done in range(rounds + 1):
         for together in (1, TOGETHER):
             for name in ("without", "empty", *storages):
@@ -75,21 +75,21 @@ async def measure(rounds: int, folder: str) -> dict[str, list[tuple[float, float
                 spent = await turn(router, together)
                 await hook.flush()
                 if done:  # the first turn compiles and imports
-                    found.setdefault(f"{name}, {together} at once", []).append(spent)
+                    turns.setdefault(f"{name}, {together} at once", []).append(spent)
     hook.close()
     for campaign in campaigns.values():
         assert campaign.audit().ok
         assert campaign.status().counts["held"] == 0
-    return found
+    return turns
 
 
 def main() -> None:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no download
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     with tempfile.TemporaryDirectory() as folder:
-        found = asyncio.run(measure(rounds, folder))
+        turns = asyncio.run(measure(rounds, folder))
     print(f"milliseconds per request: median of {rounds} turns of {BATCH} requests")
-    for name, spent in found.items():
+    for name, spent in turns.items():
         clock, cores = (statistics.median(column) for column in zip(*spent, strict=True))
         print(f"{name:>22}: {clock:6.2f} on the clock, {cores:6.2f} of processor time")
 

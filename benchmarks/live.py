@@ -16,8 +16,8 @@ PURSE, ASKS, RDB, JOURNAL, FLOOR = (
 MANY = 32  # processes that a campaign should bear
 
 
-def said(row: dict[str, Any], batch: int) -> str:
-    """Who asks, in words."""
+def describe(row: dict[str, Any], batch: int) -> str:
+    """Return who asks, in words."""
     processes, threads = row["processes"], row["threads"]
     words = f"{processes} process{'es' if processes > 1 else ''}"
     if threads > 1:
@@ -62,7 +62,7 @@ def pairs_table(facts: dict[str, Any]) -> str:
         [
             [
                 row["where"],
-                said(row, row["batch"]),
+                describe(row, row["batch"]),
                 *(number(row[key]) for key in ("pairs_per_second", "median_ms", "p99_ms")),
                 *(times(row, rival) for rival in rivals[id(row)]),
             ]
@@ -86,14 +86,14 @@ def in_short(facts: dict[str, Any]) -> list[str]:
         for row in facts["rows"]
         if row["who"] == PURSE and row["processes"] == MANY and not row.get("pause")
     ]
-    found = "; ".join(
+    rates = "; ".join(
         f"{number(row['pairs_per_second'])} in {row['where']}, the 99% quickest within "
         f"{number(row['p99_ms'])} ms"
         for row in many
     )
     return [
         f"{MANY} processes that share a campaign and never pause get so many durable asks and "
-        f"tells done in a second: {found}."
+        f"tells done in a second: {rates}."
     ]
 
 
@@ -105,7 +105,7 @@ def part(facts: dict[str, Any]) -> str:
         for row in facts["rows"]
         if row["who"] == ASKS
     )
-    kept = facts["postgres"]
+    postgres = facts["postgres"]
     versions = ", ".join(
         f"{name} {version}"
         for name, version in facts["machine"].items()
@@ -114,8 +114,8 @@ def part(facts: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "## Campaigns",
-            f"{versions}, PostgreSQL {kept['server_version']} on the same machine. A pair is an "
-            "ask and a tell of the default policy with five arms, each a transaction on disk "
+            f"{versions}, PostgreSQL {postgres['server_version']} on the same machine. A pair is "
+            "an ask and a tell of the default policy with five arms, each a transaction on disk "
             "before it is answered (SQLite with `synchronous=FULL`). Nobody pauses, unless the "
             f"table says so, for {facts['seconds']:g} seconds; ms are those of a pair, or of a "
             "batch, waiting for others included. Optuna: ask, suggest one categorical parameter at "

@@ -18,8 +18,8 @@ class Player(Protocol):
     def ask(self) -> Any:
         """Ask for some tickets."""
 
-    def tell(self, asked: Any) -> int:
-        """Return what they brought; returns how many they were."""
+    def tell(self, answer: Any) -> int:
+        """Report on the tickets, and return their number."""
 
 
 class Door(Protocol):
@@ -56,10 +56,10 @@ def play(player: Player, begin: Any, seconds: float, pause: float, turns: list[T
         start, asked, middle = now, player.ask(), time.perf_counter()
         if pause:
             time.sleep(pause)
-        told = time.perf_counter() if pause else middle
+        reported = time.perf_counter() if pause else middle
         pairs = player.tell(asked)
         now = time.perf_counter()
-        turns.append(Turn(pairs, middle - start, now - told))
+        turns.append(Turn(pairs, middle - start, now - reported))
         if pause:
             time.sleep(pause)
             now = time.perf_counter()
@@ -89,7 +89,7 @@ def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
 
 
 def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
-    """Return what each of a crowd did."""
+    """Return the turns of each of a crowd."""
     spawn = multiprocessing.get_context("spawn")
     begin, results = spawn.Barrier(crowd.processes * crowd.threads), spawn.Queue()
     workers = [
@@ -98,14 +98,14 @@ def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
     ]
     for worker in workers:
         worker.start()
-    found = [turns for _ in workers for turns in results.get(timeout=600)]
+    of_players = [turns for _ in workers for turns in results.get(timeout=600)]
     for worker in workers:
         worker.join()
-    return found
+    return of_players
 
 
 def summary(players: list[list[Turn]], seconds: float) -> dict[str, Any]:
-    """Return what all of them did together. The last pair of each ends after the time is up: it
+    """Return the speed of all of them together. The last pair of each ends after the time is up: it
     counts by the part that lies before.
     """
     waits = sorted(1000 * (turn.ask + turn.tell) for turns in players for turn in turns)

@@ -54,13 +54,13 @@ def ask(path: Path) -> dict[str, float]:
     """Single asks and reports of a process that runs."""
     campaign = opened(path)
     campaign.tell(*report(campaign.ask().id))
-    taken = []
+    times = []
     for _ in range(200):
         start = time.perf_counter()
         ticket = campaign.ask()
-        taken.append(time.perf_counter() - start)
+        times.append(time.perf_counter() - start)
         campaign.tell(*report(ticket.id))
-    return {"ask, p50 of 200 (ms)": 1000 * median(taken)}
+    return {"ask, p50 of 200 (ms)": 1000 * median(times)}
 
 
 def restart(path: Path) -> dict[str, float]:
@@ -73,15 +73,15 @@ def picture(path: Path) -> dict[str, float]:
     again.
     """
     campaign = opened(path)
-    made = {
+    times = {
         "first picture (s)": seconds(
             lambda: FollowedHistory(campaign.terms, campaign.storage).follow()
         )
     }
-    made["first picture after a restart (s)"] = seconds(
+    times["first picture after a restart (s)"] = seconds(
         lambda: FollowedHistory((campaign := opened(path)).terms, campaign.storage).follow()
     )
-    return made
+    return times
 
 
 def audit(path: Path) -> dict[str, float]:
@@ -96,22 +96,22 @@ def audit_again(path: Path) -> dict[str, float]:
 
 def repeat(path: Path) -> dict[str, float]:
     """Old asks and reports are repeated."""
-    campaign, taken = opened(path), []
-    told = campaign.status().counts["told"]
-    for number in range(1, told, max(1, told // 50)):
+    campaign, times = opened(path), []
+    n_told = campaign.status().counts["told"]
+    for number in range(1, n_told, max(1, n_told // 50)):
         start = time.perf_counter()
         assert campaign.tell(*report(number)).duplicate
-        taken.append(time.perf_counter() - start)
-    for batch in range(min(5, told // AT_ONCE)):
+        times.append(time.perf_counter() - start)
+    for batch in range(min(5, n_told // AT_ONCE)):
         first = campaign.ask_many(AT_ONCE, f"batch-{batch}")
         assert [ticket.id for ticket in first] == [batch * AT_ONCE + k + 1 for k in range(AT_ONCE)]
-    return {"repeated report, p50 (ms)": 1000 * median(taken)}
+    return {"repeated report, p50 (ms)": 1000 * median(times)}
 
 
 def checked(campaign: Campaign, **how: Any) -> None:
     """Audit, and find nothing."""
-    found = campaign.audit(**how)
-    assert found.ok, found.findings
+    report = campaign.audit(**how)
+    assert report.ok, report.findings
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -123,8 +123,8 @@ def seconds(call: Callable[[], object]) -> float:
 
 def megabytes(path: Path) -> float:
     """Return the size of a file and its log."""
-    files = [each for each in path.parent.glob(f"{path.name}*") if each.is_file()]
-    return sum(each.stat().st_size for each in files) / 1e6
+    files = [file for file in path.parent.glob(f"{path.name}*") if file.is_file()]
+    return sum(file.stat().st_size for file in files) / 1e6
 
 
 STEPS = (ask, restart, picture, audit, audit_again, repeat)
@@ -132,26 +132,26 @@ STEPS = (ask, restart, picture, audit, audit_again, repeat)
 
 def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
     """Yield (what, how much, memory in MB) of each measurement, and print it."""
-    found: list[tuple[str, float, float]] = []
+    measurements: list[tuple[str, float, float]] = []
     start = time.perf_counter()
     fill(path, rows)
     print(f"{rows:,} reports: {time.perf_counter() - start:.0f} s, {megabytes(path):.0f} MB")
-    found.append(("size (MB)", megabytes(path), 0.0))
+    measurements.append(("size (MB)", megabytes(path), 0.0))
     for step in STEPS:
         command = [sys.executable, "-m", __spec__.name, "--step", step.__name__, str(path)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         facts = json.loads(done.stdout)
         for what, value in facts["found"].items():
-            found.append((what, value, facts["memory"]))
+            measurements.append((what, value, facts["memory"]))
             print(f"{what}: {value:.3g}, memory {facts['memory']:.0f} MB", flush=True)
-    return found
+    return measurements
 
 
 def main() -> None:
     """Measure, or take one step of it."""
     if sys.argv[1] == "--step":
-        found = globals()[sys.argv[2]](Path(sys.argv[3]))
-        print(json.dumps({"found": found, "memory": most_memory()}))
+        measured = globals()[sys.argv[2]](Path(sys.argv[3]))
+        print(json.dumps({"found": measured, "memory": most_memory()}))
         return
     if len(sys.argv) > 2:
         measure(Path(sys.argv[2]), int(sys.argv[1]))

@@ -19,7 +19,7 @@ DISTRIBUTIONS = {"purse": "purse-bandits"}  # where a package is not called what
 
 def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     """Architecture, processor, cores, and versions of what takes part."""
-    found = {
+    facts = {
         "architecture": platform.machine(),
         "processor": processor(),
         "cores": str(os.cpu_count()),
@@ -27,10 +27,10 @@ def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     }
     for name in packages:
         try:
-            found[name] = version(DISTRIBUTIONS.get(name, name))
+            facts[name] = version(DISTRIBUTIONS.get(name, name))
         except PackageNotFoundError:
             continue
-    return {**found, "gcc": first_number(output("gcc", "-dumpfullversion"))}
+    return {**facts, "gcc": first_number(output("gcc", "-dumpfullversion"))}
 
 
 def processor() -> str:
@@ -46,7 +46,7 @@ def first_number(text: str) -> str:
 
 
 def output(*command: str) -> str:
-    """Return what a command prints; nothing if it is not installed."""
+    """Return the output of a command; nothing if it is not installed."""
     return (
         subprocess.run(command, capture_output=True, text=True, check=False).stdout
         if shutil.which(command[0])

@@ -74,16 +74,16 @@ def write_data(folder: Path) -> None:
 
 def measure() -> dict[str, float]:
     """Return the most memory of each process in MB; what they compile is compiled before."""
-    found = {}
+    megabytes = {}
     with tempfile.TemporaryDirectory() as folder:
         write_data(Path(folder))
         for step in STEPS:
             command = [sys.executable, "-m", "benchmarks.memory", step, folder]
             for _ in range(2):  # the first may compile
                 done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            found[step] = float(done.stdout.split()[-1])
-            say(f"{step}: {found[step]:.0f} MB")
-    return found
+            megabytes[step] = float(done.stdout.split()[-1])
+            say(f"{step}: {megabytes[step]:.0f} MB")
+    return megabytes
 
 
 def sizes(extra: str = "") -> dict[str, float]:
@@ -92,20 +92,20 @@ def sizes(extra: str = "") -> dict[str, float]:
     """
     from packaging.requirements import Requirement
 
-    found: dict[str, float] = {}
+    megabytes: dict[str, float] = {}
     wanted = [("purse-bandits", extra)]
     while wanted:
         name, chosen = wanted.pop()
         package = distribution(name)
-        if package.name not in found:
-            found[package.name] = size(package)
+        if package.name not in megabytes:
+            megabytes[package.name] = size(package)
             needs = map(Requirement, package.requires or ())
             wanted += [
-                (each.name, "")
-                for each in needs
-                if each.marker is None or each.marker.evaluate({"extra": chosen})
+                (file.name, "")
+                for file in needs
+                if file.marker is None or file.marker.evaluate({"extra": chosen})
             ]
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return dict(sorted(megabytes.items(), key=lambda item: -item[1]))
 
 
 def size(package: Distribution) -> float:

@@ -36,7 +36,7 @@ print(*(f"{name} {version(name)}" for name in ("numba", "numba-cuda", "numpy")),
 
 
 def requirements(which: str) -> list[str]:
-    """Return what to install: the lower bounds themselves, or the newest within the bounds."""
+    """Return the requirements: the lower bounds themselves, or the newest within the bounds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     bounds = [
         need
@@ -59,7 +59,7 @@ def check(which: str) -> bool:
     subprocess.run(
         [python, *install, f"{ROOT}[lab]", *TOOLS, *requirements(which)], check=True, cwd=ROOT
     )
-    found = subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True)
+    versions = subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True)
     tests = subprocess.run(
         [python, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *TESTS],
         env={**os.environ, "NUMBA_OPT": "1", "NUMBA_CACHE_DIR": str(folder / "numba-cache")},
@@ -72,7 +72,7 @@ def check(which: str) -> bool:
         print(tests.stdout[-5000:], tests.stderr[-2000:], sep="\n")
     verdict = "FAILED" if tests.returncode else "ok"
     summary = (tests.stdout.strip().splitlines() or ["no output"])[-1].strip("= ")
-    print(f"{which}: {found.stdout.strip()}: {verdict}, {summary}", flush=True)
+    print(f"{which}: {versions.stdout.strip()}: {verdict}, {summary}", flush=True)
     return tests.returncode == 0
 
 

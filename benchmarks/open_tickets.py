@@ -40,14 +40,14 @@ def regret(policy: str, world: World, n_open: int) -> tuple[float, float]:
 
 def rows() -> list[list[str]]:
     """Return one row for each world, and one for the mean over worlds."""
-    made, means = [], []
+    table, means = [], []
     for name, spec in WORLDS.items():
         world = worlds.make(spec, PULLS)
-        found = [regret(policy, world, n) for policy in POLICIES for n in OPEN]
-        means.append([mean for mean, _ in found])
-        made.append([name, *(f"{mean:.1f} ± {error:.1f}" for mean, error in found)])
-        print(made[-1], flush=True)
-    return [*made, ["mean", *(f"{mean:.1f}" for mean in np.mean(means, axis=0))]]
+        regrets = [regret(policy, world, n) for policy in POLICIES for n in OPEN]
+        means.append([mean for mean, _ in regrets])
+        table.append([name, *(f"{mean:.1f} ± {error:.1f}" for mean, error in regrets)])
+        print(table[-1], flush=True)
+    return [*table, ["mean", *(f"{mean:.1f}" for mean in np.mean(means, axis=0))]]
 
 
 def main() -> None:

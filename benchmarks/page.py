@@ -87,7 +87,7 @@ def markdown(
         "plain C of the same family of rules (`benchmarks/plain`, `gcc -O3 -march=native`): above "
         f"1 it is faster. Mean gains of both are at most {apart:.1f} standard errors apart.",
         policies_table(cpu, cuda),
-        rivals_said(cpu),
+        rivals_sentence(cpu),
         *([plans_part(plans, cuda)] if plans else []),
         *([contexts_part(contexts)] if contexts else []),
         "## What one waits for",
@@ -105,7 +105,7 @@ def markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def rivals_said(cpu: dict[str, Any]) -> str:
+def rivals_sentence(cpu: dict[str, Any]) -> str:
     """Return how other libraries were asked, and how long that takes."""
     times = {
         rival["name"]: number(1e6 / rival["rounds_per_second"])
@@ -222,7 +222,7 @@ def what_makes_it_fast(cpu: dict[str, Any]) -> str:
 
 
 def where_not(cpu: dict[str, Any]) -> str:
-    """Return what is slow, by name."""
+    """Return the slow policies and operations, by name."""
     worst: dict[str, dict[str, Any]] = {}
     for row in sorted(
         (row for row in cpu["rows"] if row["plain"] is not None and row["plain"] < TWICE),

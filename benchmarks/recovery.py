@@ -39,9 +39,9 @@ def seconds(name: str, call: Callable[[], Any]) -> float:
     """Return how long a call takes, by the clock on the wall."""
     start = time.perf_counter()
     call()
-    taken = time.perf_counter() - start
-    say(f"{name}: {taken:.2f} s")
-    return taken
+    spent = time.perf_counter() - start
+    say(f"{name}: {spent:.2f} s")
+    return spent
 
 
 def measure(path: str, rows: int) -> dict[str, Any]:
@@ -78,5 +78,5 @@ def measure(path: str, rows: int) -> dict[str, Any]:
 
 def checked(campaign: Campaign, *, full: bool = False) -> None:
     """Audit, and find nothing."""
-    found = campaign.audit(full=full)
-    assert found.ok, found.findings
+    report = campaign.audit(full=full)
+    assert report.ok, report.findings

@@ -43,14 +43,14 @@ def settings(address: str) -> dict[str, str]:
     import psycopg
 
     with psycopg.connect(address) as db:
-        found = {
+        values = {
             name: str(db.execute(f"SHOW {name}".encode()).fetchall()[0][0])
             for name in ("server_version", *DURABLE)
         }
-    assert found["fsync"] == found["synchronous_commit"] == "on", (
-        f"this server does not keep what it acknowledges: {found}"
+    assert values["fsync"] == values["synchronous_commit"] == "on", (
+        f"this server does not keep what it acknowledges: {values}"
     )
-    return found
+    return values
 
 
 class Running(NamedTuple):
@@ -63,8 +63,8 @@ class Running(NamedTuple):
 @contextmanager
 def service(storage: str) -> Iterator[Running]:
     """Yield a `purse serve`."""
-    with running("-m", "purse", "serve", "--port", "0", "--storage", storage) as found:
-        yield found
+    with running("-m", "purse", "serve", "--port", "0", "--storage", storage) as server:
+        yield server
 
 
 @contextmanager

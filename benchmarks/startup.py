@@ -1,6 +1,4 @@
-"""What one waits for: fresh processes, code that is compiled for the first time, and one ask and
-tell of a live policy.
-"""
+"""What one waits for: fresh processes, and code that is compiled for the first time."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ import numpy as np
 import polars as pl
 
 import purse
-from benchmarks.instance import BUDGET, USUAL, best, enough, say, timed, told, world
-from purse.base.amounts import UNIT
+from benchmarks.instance import BUDGET, USUAL, best, policy_terms, say, timed, world
 from purse.base.validation import usable_cores
 from purse.engine.job import make_job
 
@@ -40,34 +37,13 @@ COMMANDS = {
     "`purse campaign ask`, nothing compiled": "campaign ask prompts",
 }
 CAMPAIGN = "campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25"
-RICH = 10_000_000  # a budget that no measurement exhausts
-
-
-def live_rate(policy: str) -> float:
-    """Asks and tells per second of a policy in memory, at the usual K."""
-    place = world(USUAL)
-    live = purse.Policy.of(
-        make_job(policy, place, RICH, **told(policy, RICH)).problem, policy, seed=0, stop="hold"
-    )
-    costs = (place.cost_max[:, 0] / UNIT).tolist()
-
-    def rounds(count: int) -> float:
-        def play() -> None:
-            for k in range(count):
-                ticket = live.ask()
-                live.tell(ticket, float(k & 1), costs[ticket.arm])
-
-        return timed(play)
-
-    count = enough(rounds)
-    return best(lambda: count / rounds(count))
 
 
 def prepare(policy: str) -> None:
     """Have all machine code of a policy on disk."""
-    purse.simulate(policy, world(USUAL), 10, n_paths=1, **told(policy, 10))
+    purse.simulate(policy, world(USUAL), 10, n_paths=1, **policy_terms(policy, 10))
     live = purse.Policy.of(
-        make_job(policy, world(USUAL), BUDGET, **told(policy, BUDGET)).problem,
+        make_job(policy, world(USUAL), BUDGET, **policy_terms(policy, BUDGET)).problem,
         policy,
         seed=0,
         stop="hold",
@@ -96,25 +72,25 @@ def waits() -> dict[str, float]:
 
         cold = seconds_of(FIRST)
         say(f"{COLD}: {cold:.1f} s")
-        found = {
+        times = {
             name: 1 / best(lambda code=code: 1 / seconds_of(code))  # type: ignore[misc]
             for name, code in WAITS.items()
         }
-    return {**found, COLD: cold, **cold_commands()}
+    return {**times, COLD: cold, **cold_commands()}
 
 
 def cold_commands() -> dict[str, float]:
     """Seconds of commands that find nothing compiled."""
-    found = {}
+    times = {}
     for name, words in COMMANDS.items():
-        with tempfile.TemporaryDirectory() as place:
-            write_data(Path(place))
-            cache = f"{place}/cache"
-            fresh(cache, "-m", "purse", *CAMPAIGN.split(), folder=place)
-            command = partial(fresh, cache, "-m", "purse", *words.split(), folder=place)
-            found[name] = timed(command, time.perf_counter)
-        say(f"{name}: {found[name]:.1f} s")
-    return found
+        with tempfile.TemporaryDirectory() as folder:
+            write_data(Path(folder))
+            cache = f"{folder}/cache"
+            fresh(cache, "-m", "purse", *CAMPAIGN.split(), folder=folder)
+            command = partial(fresh, cache, "-m", "purse", *words.split(), folder=folder)
+            times[name] = timed(command, time.perf_counter)
+        say(f"{name}: {times[name]:.1f} s")
+    return times
 
 
 def fresh(cache: str, *words: str, folder: str | None = None) -> None:
@@ -141,10 +117,3 @@ def write_data(folder: Path) -> None:
     table = {f"reward_{arm}": rewards[:, k] for k, arm in enumerate(ARMS)}
     table |= {f"cost_{arm}": costs[:, k] for k, arm in enumerate(ARMS)}
     pl.DataFrame(table).write_csv(folder / "table.csv")
-
-
-def live_microseconds() -> dict[str, float]:
-    """Return one ask and one tell of each policy."""
-    found = {policy: 1e6 / live_rate(policy) for policy in purse.policies.names()}
-    say(f"ask and tell: {len(found)} policies")
-    return found

@@ -8,11 +8,7 @@ from benchmarks.instance import USUAL
 from benchmarks.rivals import RIVER
 
 PLANNED, RIVAL = "replan", "primal-dual-bwk"
-RUNS_OUT = {
-    1: "one resource",
-    2: "one resource and a horizon",
-    3: "two resources and a horizon",
-}
+RUNS_OUT = {1: "one resource", 2: "one resource and a horizon", 3: "two resources and a horizon"}
 LINEAR = "lin-ucb.price"
 OTHER_LINEAR = ("lin-ts.price", "lin-ucb.resolve", "square-cbwk", "lin-cbwk")
 COMPARED = (5, 6)  # arms and numbers of a context with which the others are measured, too
@@ -75,7 +71,7 @@ def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
 
 
 def waits_table(cpu: dict[str, Any]) -> str:
-    """Return what one waits for."""
+    """Return the table of waits: commands, and asks and tells."""
     live = cpu["ask_tell_microseconds"]
     river = next(
         (

@@ -80,7 +80,7 @@ ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "gpu")), "purse.client.Server")  # fmt: skip
 INTERNAL = ("purse.base", "purse.features", "purse.campaign.storage", "purse.cli", "purse.kernels",
-            "purse.lab.report", "purse.service")  # fmt: skip
+            "purse.lab.page", "purse.service")  # fmt: skip
 MADE_BY_USERS = ("KnapsackEnv", "Policy", "Server")  # classes that are called
 RETURNED = "What they return"
 SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading
@@ -91,11 +91,11 @@ def write(folder: Path) -> None:
     """Write the pages and their index."""
     folder.mkdir(exist_ok=True)
     items = documented()
-    known = {f"purse.{label}": f"purse.{label}" for label in items}
-    known |= {label.rpartition(".")[2]: full for label, full in zip(items, known, strict=True)}
+    links = {f"purse.{label}": f"purse.{label}" for label in items}
+    links |= {label.rpartition(".")[2]: full for label, full in zip(items, links, strict=True)}
     for name, page in PAGES.items():
         mine = {label: item for label, item in items.items() if page_of(label, item) == name}
-        text = "\n\n".join(page_parts(page, mine, known))
+        text = "\n\n".join(page_parts(page, mine, links))
         (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
     (folder / "api.md").write_text(index(items), encoding="utf-8")
 
@@ -107,10 +107,10 @@ def documented() -> dict[str, Any]:
     for path in BESIDE:
         module, _, name = path.rpartition(".")
         items[path.removeprefix("purse.")] = getattr(importlib.import_module(module), name)
-    known = every_class()
+    classes = every_class()
     queue = list(items.values())
     while queue:
-        for cls in returned(queue.pop(), known):
+        for cls in returned(queue.pop(), classes):
             if cls not in items.values():
                 items[cls.__name__] = cls
                 queue.append(cls)
@@ -145,10 +145,12 @@ def public(module: Any) -> list[str]:
 
 def every_class() -> dict[str, type]:
     """Return the classes of the package by their names."""
-    parts = ("purse.campaign", "purse.lab.data", "purse.lab.replay", "purse.lab.theory")
-    for info in pkgutil.walk_packages(purse.__path__, "purse."):
-        if info.name.startswith(parts) and not is_internal(info.name):
-            importlib.import_module(info.name)
+    # not all of it: adapters need packages that they adapt
+    for part in ("purse.campaign", "purse.lab.data", "purse.lab.replay", "purse.lab.theory"):
+        path = importlib.import_module(part).__path__
+        for info in pkgutil.walk_packages(path, f"{part}."):
+            if not is_internal(info.name):
+                importlib.import_module(info.name)
     return {
         value.__name__: value
         for name, module in sorted(sys.modules.items())
@@ -166,12 +168,12 @@ def is_internal(module: str) -> bool:
     return module.startswith(INTERNAL)
 
 
-def returned(item: Any, known: dict[str, type]) -> Iterator[type]:
+def returned(item: Any, classes: dict[str, type]) -> Iterator[type]:
     """Yield the classes that a function returns, or that the members of a class do."""
     if inspect.isfunction(item) or inspect.ismethod(item):
         texts = [str(item.__annotations__.get("return", ""))]
     elif isinstance(item, type):
-        texts = [split_annotated(each)[0] for each in fields(item).values()]
+        texts = [split_annotated(kind)[0] for kind in fields(item).values()]
         texts += [
             str(getattr(target(member), "__annotations__", {}).get("return", ""))
             for _, member in members(item)
@@ -179,28 +181,28 @@ def returned(item: Any, known: dict[str, type]) -> Iterator[type]:
     else:
         texts = []
     for word in dict.fromkeys(re.findall(r"\w+", " ".join(texts))):
-        if word in known:
-            yield known[word]
+        if word in classes:
+            yield classes[word]
 
 
 def page_of(label: str, item: Any) -> str:
     """Return the page of an item: that of the longest package that its module lies in."""
     if label in ELSEWHERE:
         return ELSEWHERE[label]
-    found = [
+    matches = [
         (len(package), name)
         for name, page in PAGES.items()
         for package in page.packages
         if f"{item.__module__}.".startswith(f"{package}.")
     ]
-    assert found, f"{label} of {item.__module__} is on no page of the reference"
-    return max(found)[1]
+    assert matches, f"{label} of {item.__module__} is on no page of the reference"
+    return max(matches)[1]
 
 
-def page_parts(page: Page, items: dict[str, Any], known: dict[str, str]) -> Iterator[str]:
+def page_parts(page: Page, items: dict[str, Any], links: dict[str, str]) -> Iterator[str]:
     """Yield the parts of a page: functions and classes, then what they return."""
     yield f"# {page.title}"
-    yield prose(page.about, known) if "](" not in page.about else page.about
+    yield prose(page.about, links) if "](" not in page.about else page.about
     yield "```{py:currentmodule} purse\n```"
     direct = {label: item for label, item in items.items() if label in dir(purse) or "." in label}
     kinds = {
@@ -214,33 +216,33 @@ def page_parts(page: Page, items: dict[str, Any], known: dict[str, str]) -> Iter
         if group and title == RETURNED:
             yield "Nobody makes these by hand, so `purse` has no names for them."
         module = None
-        for label, item in sorted(group.items(), key=place):
+        for label, item in sorted(group.items(), key=heading_order):
             above = label.rpartition(".")[0]
             if above not in ("", module, *SPREAD):
                 module = above
                 text = attrgetter(module)(purse).__doc__ or ""
-                yield f"### purse.{module}\n\n{markdown(text, known)}"
-            yield describe(label, item, known)
+                yield f"### purse.{module}\n\n{markdown(text, links)}"
+            yield describe(label, item, links)
 
 
-def place(pair: tuple[str, Any]) -> tuple[bool, str]:
-    """Return where an item stands on its page: names of modules come last, under their heading."""
+def heading_order(pair: tuple[str, Any]) -> tuple[bool, str]:
+    """Return the sort key of an item on its page: names of modules come last, under headings."""
     return pair[0].rpartition(".")[0] not in ("", *SPREAD), pair[0].lower()
 
 
-def describe(label: str, item: Any, known: dict[str, str]) -> str:
+def describe(label: str, item: Any, links: dict[str, str]) -> str:
     """Return an item as a directive of Sphinx, which makes the anchors and the index."""
-    text = markdown(inspect.getdoc(item) or "", known)
+    text = markdown(inspect.getdoc(item) or "", links)
     if not isinstance(item, type):
         return directive(5, "function", f"{label}{signature(item)}", text)
     parts = [text]
-    said = comments(item) if fields(item) else {}
+    remarks = comments(item) if fields(item) else {}
     for name, kind in fields(item).items():
         plain, about = split_annotated(kind)
-        about = prose(about or said.get(name, ""), known)
+        about = prose(about or remarks.get(name, ""), links)
         parts.append(directive(4, "attribute", name, about, plain))
     for name, member in members(item):
-        doc = markdown(inspect.getdoc(member) or "", known)
+        doc = markdown(inspect.getdoc(member) or "", links)
         call = target(member)
         if isinstance(inspect.getattr_static(item, name), (property, *CACHED)):
             kind = str(call.__annotations__.get("return", ""))
@@ -300,14 +302,14 @@ def split_annotated(kind: str) -> tuple[str, str]:
 
 def members(cls: type) -> list[tuple[str, Any]]:
     """Return methods and properties of a class that the package defines."""
-    found = []
+    methods = []
     for name in dir(cls):
         member = inspect.getattr_static(cls, name)
         call = target(member)
         ours = str(getattr(call, "__module__", "")).startswith("purse")
         if not name.startswith("_") and callable(call) and ours and name not in fields(cls):
-            found.append((name, member))
-    return found
+            methods.append((name, member))
+    return methods
 
 
 def target(member: Any) -> Any:
@@ -320,22 +322,26 @@ def target(member: Any) -> Any:
 def signature(function: Any) -> str:
     """Return parameters with types and defaults, and the type that is returned."""
     parts, starred = [], False
-    found = inspect.signature(function)
-    for each in found.parameters.values():
-        if each.name in ("self", "cls"):
+    called = inspect.signature(function)
+    for parameter in called.parameters.values():
+        if parameter.name in ("self", "cls"):
             continue
-        if each.kind is each.KEYWORD_ONLY and not starred:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             parts.append("*")
-        starred |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = 2 if each.kind is each.VAR_KEYWORD else int(each.kind is each.VAR_POSITIONAL)
-        text = "*" * stars + each.name
-        if each.annotation is not each.empty:
-            text += f": {each.annotation}"
-        if each.default is not each.empty:
-            value = repr(each.default)
+        starred |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        stars = (
+            2
+            if parameter.kind is parameter.VAR_KEYWORD
+            else int(parameter.kind is parameter.VAR_POSITIONAL)
+        )
+        text = "*" * stars + parameter.name
+        if parameter.annotation is not parameter.empty:
+            text += f": {parameter.annotation}"
+        if parameter.default is not parameter.empty:
+            value = repr(parameter.default)
             text += f" = {value if len(value) <= LONGEST else '...'}"
         parts.append(text)
-    result = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
+    result = "" if called.return_annotation is called.empty else f" -> {called.return_annotation}"
     return f"({', '.join(parts)}){result}"
 
 

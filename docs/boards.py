@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from purse.base.files import write_text
-from purse.lab.report.charts.export import render_svg, themed
+from purse.lab.figure import render_svg
+from purse.lab.page.charts.base import themed
 from research.leaderboard.page import PAGES, leaderboard_page
 from research.leaderboard.record import Record, read_record
 from research.leaderboard.suites import SUITES, name_file
@@ -25,12 +26,12 @@ def texts() -> dict[Path, str]:
     """Return the page, and the tables of scores and of cases of each suite, by their paths."""
     records = [read(suite) for suite in PAGES]
     page = leaderboard_page(records, f"{FOLDER.name}/", "policies")
-    found = {FOLDER.with_suffix(".md"): page}
+    files = {FOLDER.with_suffix(".md"): page}
     for record in records:
         tables = {"scores": record.frame().write_csv(), "cases": cases_csv(record.cases)}
         for kind, text in tables.items():
-            found[FOLDER / f"{name_file(kind, record.suite)}.csv"] = text
-    return found
+            files[FOLDER / f"{name_file(kind, record.suite)}.csv"] = text
+    return files
 
 
 def write() -> None:

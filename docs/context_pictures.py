@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from purse.lab.report.charts.base import LIGHT, NEUTRAL, Figure, Panel, linear
+from purse.lab.figure import Figure, Panel
+from purse.lab.page.charts.base import LIGHT, NEUTRAL, linear
 
 MEASURED = Path(__file__).parent / "contexts" / "shares.json"
 BEST, SEEING, BLIND = "best linear policy", "lin-ucb.price", "replan"

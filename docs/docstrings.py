@@ -15,15 +15,15 @@ NONE: Mapping[str, str] = MappingProxyType({})
 EMPHASIS = re.compile(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])")
 
 
-def markdown(text: str, known: Mapping[str, str] = NONE) -> str:
-    """Return a docstring as Markdown; code that is a `known` name becomes a link to what the name
-    stands for.
+def markdown(text: str, links: Mapping[str, str] = NONE) -> str:
+    """Return a docstring as Markdown; code that is a key of `links` becomes a link to its
+    value.
     """
     blocks = re.split(r"\n\s*\n", inspect.cleandoc(text).strip("\n"))
-    return "\n\n".join(block(each, known) for each in blocks)
+    return "\n\n".join(block(paragraph, links) for paragraph in blocks)
 
 
-def block(text: str, known: Mapping[str, str]) -> str:
+def block(text: str, links: Mapping[str, str]) -> str:
     """Return a paragraph, a list of parameters, a table, an example or a formula."""
     lines = text.splitlines()
     if lines[0].lstrip().startswith(">>>"):
@@ -34,9 +34,9 @@ def block(text: str, known: Mapping[str, str]) -> str:
         return text
     starts = [line for line in lines if not line.startswith(" ")]
     if all(ENTRY.fullmatch(line) for line in starts):
-        return parameters(lines, known)
+        return parameters(lines, links)
     # on one line, because a line that begins with "+" or "-" would become an item of a list
-    return prose(text if lines[0].startswith("- ") else " ".join(lines), known)
+    return prose(text if lines[0].startswith("- ") else " ".join(lines), links)
 
 
 def fence(language: str, code: str) -> str:
@@ -44,7 +44,7 @@ def fence(language: str, code: str) -> str:
     return f"```{language}\n{code}\n```"
 
 
-def parameters(lines: list[str], known: Mapping[str, str]) -> str:
+def parameters(lines: list[str], links: Mapping[str, str]) -> str:
     """Return aligned entries as a list: names as code, then what they are."""
     entries: list[tuple[str, list[str]]] = []
     for line in lines:
@@ -54,7 +54,7 @@ def parameters(lines: list[str], known: Mapping[str, str]) -> str:
         else:
             entries[-1][1].append(line.strip())
     return "\n".join(
-        f"- {code_names(names)}: {prose(' '.join(words), known)}" for names, words in entries
+        f"- {code_names(names)}: {prose(' '.join(words), links)}" for names, words in entries
     )
 
 
@@ -63,15 +63,15 @@ def code_names(names: str) -> str:
     return ", ".join(f"`{name.strip('` ')}`" for name in names.split(","))
 
 
-def prose(text: str, known: Mapping[str, str]) -> str:
+def prose(text: str, links: Mapping[str, str]) -> str:
     """Return prose in which Markdown changes no sign, with links to what is documented."""
     parts = re.split(r"(`[^`]*`)", text)
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if not part.startswith("`"):
             spared = EMPHASIS.sub("\0\\1\0", part)
-            parts[place] = re.sub(r"([*_<|])", r"\\\1", spared).replace("\0", "*")
-        elif (name := part.strip("`")) in known:
-            parts[place] = f"{{py:obj}}`{name} <{known[name]}>`"
+            parts[index] = re.sub(r"([*_<|])", r"\\\1", spared).replace("\0", "*")
+        elif (name := part.strip("`")) in links:
+            parts[index] = f"{{py:obj}}`{name} <{links[name]}>`"
     return "".join(parts)
 
 
@@ -81,10 +81,10 @@ def summary(text: str | None) -> str:
 
 
 def comments(cls: type) -> dict[str, str]:
-    """Return what the source says of each field of a class: the comment behind it or above it."""
+    """Return the comment on each field of a class: the one behind it or above it."""
     source = textwrap.dedent(inspect.getsource(cls))
     lines = source.splitlines()
-    found = {}
+    fields = {}
     (tree,) = ast.parse(source).body
     assert isinstance(tree, ast.ClassDef)
     for node in tree.body:
@@ -96,5 +96,5 @@ def comments(cls: type) -> dict[str, str]:
             while number >= 0 and lines[number].strip().startswith("#"):
                 above.insert(0, lines[number].strip().lstrip("# "))
                 number -= 1
-            found[node.target.id] = " ".join(filter(None, [*above, behind]))
-    return found
+            fields[node.target.id] = " ".join(filter(None, [*above, behind]))
+    return fields

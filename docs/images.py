@@ -84,7 +84,7 @@ def spend(storage: Storage) -> None:
     while now < START + 6 * 3_600_000:
         now += int(luck.expovariate(1 / 20_000))
         waiting.append((now + int(luck.expovariate(1 / 30_000)), campaign.ask()))
-        for due, ticket in [each for each in waiting if each[0] <= now]:
+        for due, ticket in [item for item in waiting if item[0] <= now]:
             waiting.remove((due, ticket))
             if ticket.arm is not None:
                 _, price, quality = MODELS[ticket.arm]

@@ -13,8 +13,8 @@ from context_pictures import draw_digits, draw_prompts
 import purse
 from purse.base.files import write_text
 from purse.engine.draws import draws
-from purse.lab.report.charts.base import LIGHT, NEUTRAL, Figure, Panel, linear
-from purse.lab.report.charts.export import render_svg, themed
+from purse.lab.figure import Figure, Panel, render_svg
+from purse.lab.page.charts.base import LIGHT, NEUTRAL, linear, themed
 
 WORLD = "bernoulli:rewards=[.42,.5,.4],costs=[.3,.5,.6]"
 RANDOM_COSTS = "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2"
@@ -50,7 +50,7 @@ def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, fl
 
 
 def the_game() -> Figure:
-    """Return what is left of a budget, pull by pull."""
+    """Draw the rest of a budget, pull by pull."""
     pulls = [
         {"arm": f"arm {arm}", "start": t - 0.4, "end": t + 0.4, "left": left, "before": left + cost}
         for t, (arm, cost, left, _) in enumerate(play("exp3++.price", BUDGET), 1)
@@ -121,7 +121,7 @@ def efficiency() -> Figure:
             "arm": [f"arm {arm}" for arm in range(world.n_arms)],
             "reward": world.reward_means,
             "cost": world.cost_means[:, 0],
-            "label": [f"e = {each:.2f}" for each in world.efficiencies],
+            "label": [f"e = {ratio:.2f}" for ratio in world.efficiencies],
             "efficiency": world.efficiencies,
         }
     )

@@ -66,8 +66,8 @@ def write(folder: Path) -> None:
 def page(name: str, module: ModuleType, group: str, records: dict[str, Record]) -> str:
     """Return the page of a policy."""
     assert module.__file__ is not None
-    first, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
-    body = ARXIV.sub(r"[arXiv \1](https://arxiv.org/abs/\1)", markdown(rest))
+    first, _, details = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
+    body = ARXIV.sub(r"[arXiv \1](https://arxiv.org/abs/\1)", markdown(details))
     parts = [
         f"# {name}",
         prose(first, {}),
@@ -91,9 +91,9 @@ def guarantees() -> str:
     for _, names in grouped(policies.GROUPS, policies.names()):
         for name in names:
             text = " ".join((policies.load(name).__doc__ or "").split())
-            found = GUARANTEE.search(text)
-            assert found is not None, name
-            rows.append([f"[`{name}`]({name_page(name)}.md)", prose(found[1], {})])
+            guarantee = GUARANTEE.search(text)
+            assert guarantee is not None, name
+            rows.append([f"[`{name}`]({name_page(name)}.md)", prose(guarantee[1], {})])
     return (
         "# Which policy has which guarantee\n\n"
         "What is proved, and not what was measured: a policy without a guarantee may do better.\n"
@@ -152,17 +152,17 @@ def scores(name: str, records: dict[str, Record]) -> list[str]:
     """Return the section with the scores of a policy and of its variants, if it was played."""
     rows = []
     for suite, record in records.items():
-        for place, each in enumerate(record.standings, 1):
-            if each.policy.partition(":")[0] == name:
-                variant = each.policy.partition(":")[2]
+        for position, standing in enumerate(record.standings, 1):
+            if standing.policy.partition(":")[0] == name:
+                variant = standing.policy.partition(":")[2]
                 rows.append(
                     [
                         f"[{SUITES[suite]}]({suite_link(suite)})"
                         + (f", `{variant}`" if variant else ""),
-                        f"{100 * each.score:.1f}",
-                        keep_on_line(f"{place} of {len(record.standings)}"),
-                        keep_on_line(f"{each.cases} of {len(record.cases)}"),
-                        f"{percent(each.worst)} ({each.worst_case})",
+                        f"{100 * standing.score:.1f}",
+                        keep_on_line(f"{position} of {len(record.standings)}"),
+                        keep_on_line(f"{standing.cases} of {len(record.cases)}"),
+                        f"{percent(standing.worst)} ({standing.worst_case})",
                     ]
                 )
     if not rows:
@@ -186,32 +186,32 @@ def by_situation(name: str, record: Record) -> list[str]:
         usual = record.mean_over(policies.DEFAULT, cases)
         best = rank(record, [situation])[0]
         bars.append(Bars(situation, mine, usual, best.mean))
-        known = [percent(mine), MISSING if usual is None else percent(usual)]
+        cells = [percent(mine), MISSING if usual is None else percent(usual)]
         rows.append(
             [
                 situation,
-                *known[: 1 if name == policies.DEFAULT else 2],
+                *cells[: 1 if name == policies.DEFAULT else 2],
                 f"{percent(best.mean)} ({link(best.policy, '.')})",
             ]
         )
     if not rows:
         return []
     names = dict.fromkeys([name, policies.DEFAULT])
-    head = ["situation in long games", *(link(each, ".") for each in names), "the best"]
+    head = ["situation in long games", *(link(player, ".") for player in names), "the best"]
     right = range(1, 1 + len(names))
     return [draw(name, policies.DEFAULT, bars), write_markdown_table(head, rows, right=right)]
 
 
 def options(module: ModuleType) -> str:
-    """Return the options with their types and defaults, and what its file says of them."""
-    found = list(inspect.signature(module.params).parameters.values())[1:]
-    if not found:
+    """Return the options with their types and defaults, and their descriptions."""
+    _, *parameters = inspect.signature(module.params).parameters.values()
+    if not parameters:
         return "None."
     rows = [
-        [f"`{each.name}`", f"`{each.annotation}`".replace("|", "\\|"), f"`{each.default!r}`"]
-        for each in found
+        [f"`{option.name}`", f"`{option.annotation}`".replace("|", "\\|"), f"`{option.default!r}`"]
+        for option in parameters
     ]
     text = markdown(inspect.getdoc(module.params) or "")
     table = write_markdown_table(["option", "type", "default"], rows)
-    example = ",".join(f"{each.name}={each.default}" for each in found[:2])
+    example = ",".join(f"{option.name}={option.default}" for option in parameters[:2])
     return f"{table}\n\n{text}\n\nAs text: `{module.NAME}:{example}`."

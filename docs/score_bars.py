@@ -36,8 +36,8 @@ def draw(name: str, default: str, rows: list[Bars]) -> str:
         'fill="currentColor">'
     ]
     drawn = [(MINE, name), *([(USUAL, default)] if default != name else [])]
-    for place, (colour, title) in enumerate(drawn):
-        x = LABEL + place * 150
+    for index, (colour, title) in enumerate(drawn):
+        x = LABEL + index * 150
         parts.append(f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/>')
         parts.append(f'<text x="{x + 15}" y="13">{escape(title)}</text>')
     parts.append(f'<text x="{LABEL + 290}" y="13">| the best of all (root scale)</text>')
@@ -47,12 +47,12 @@ def draw(name: str, default: str, rows: list[Bars]) -> str:
             f'<text x="{LABEL - 8}" y="{y + 13}" text-anchor="end">{escape(row.situation)}</text>'
         )
         values = [row.mine, *([row.usual] if default != name and row.usual is not None else [])]
-        for place, value in enumerate(values):
-            colour, top = drawn[place][0], y + place * (BAR + 1)
+        for index, value in enumerate(values):
+            colour, top = drawn[index][0], y + index * (BAR + 1)
             wide = max(1.0, place_of(value))
             parts.append(
                 f'<rect x="{LABEL}" y="{top}" width="{wide:.1f}" height="{BAR}" fill="{colour}">'
-                f"<title>{escape(drawn[place][1])}: {value:.1%}</title></rect>"
+                f"<title>{escape(drawn[index][1])}: {value:.1%}</title></rect>"
             )
         parts.append(f'<text x="{LABEL + WIDTH + 8}" y="{y + 13}">{row.mine:.1%}</text>')
         mark = LABEL + place_of(row.best)

@@ -156,7 +156,7 @@ def group_of(item: pytest.Item) -> str:
         return f"policies/{TOGETHER.get(stem, stem)}"
     if path.endswith(("test_evidence.py", "cli/test_recommend.py")):
         return "policies/best_arm"
-    return folder if folder in ("integrations", "offline", "paper", "report") else path
+    return folder if folder in ("integrations", "offline", "report") else path
 
 
 @pytest.fixture(scope="session", autouse=True)

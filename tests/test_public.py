@@ -150,9 +150,9 @@ def test_the_policy_of_the_first_comparison_plays_as_printed(
     monkeypatch.chdir(tmp_path)
     world = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
     study = purse.compare("etc.py", world, budgets=[100, 1000])
-    ((_, grid),) = study.grids()
+    (grid,) = study.grids()
     cells = re.findall(r"\n  etc\.py +(\S+ ± \S+) +(\S+ ± \S+)", page)[0]
-    assert tuple(grid[1][1:]) == cells
+    assert tuple(grid.rows[0][1:]) == cells
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -574,9 +574,8 @@ export interface paths {
          *     or presumed spent so far, not the whole budget; what is held or left counts for neither.
          *
          *     With this confidence it holds at all times at once, for every policy, so that one may look
-         *     whenever one likes. It takes for granted that an arm's rewards and costs are independent
-         *     draws that do not change: after a change it is void. Retired arms do not count for the best
-         *     way.
+         *     whenever one likes. It assumes that an arm's rewards and costs are independent draws that do
+         *     not change: after a change it is void. Retired arms do not count for the best way.
          *
          *     There is no `share`, and `notes` says why, if there are features, if asks allowed only some
          *     of the arms, if the policy looks for changes and has found one, if rewards are waited for,
@@ -1099,7 +1098,7 @@ export interface components {
             more_pulls: number | null;
             /** @description What they may cost. */
             more_cost: number | null;
-            /** @description What the answer leaves out or takes for granted. */
+            /** @description What the answer leaves out or assumes. */
             notes: string[];
         };
         /** @description The evidence from the reports of one arm. */
@@ -1108,7 +1107,7 @@ export interface components {
             /** @description Those whose reward and cost are known. */
             pulls: number;
             reward: components["schemas"]["MeanBounds"];
-            /** @description Of a pull. Without bounds where the question is not about costs. */
+            /** @description Of a pull. Without bounds if the question is not about costs. */
             cost: components["schemas"]["MeanBounds"];
             /** @description Mean reward over mean cost, bounded as the cost is. */
             ratio: components["schemas"]["MeanBounds"];
@@ -1119,9 +1118,9 @@ export interface components {
         MeanBounds: {
             /** @description None before the first report. */
             mean: number | null;
-            /** @description None where nothing is claimed. */
+            /** @description None if nothing is claimed. */
             low: number | null;
-            /** @description None where nothing is claimed. */
+            /** @description None if nothing is claimed. */
             high: number | null;
         };
         /** @description The share of what the best way to spend the same money could have brought. */
@@ -1134,7 +1133,7 @@ export interface components {
             gain: number;
             /** @description With this confidence no way to spend the same money brings more than this, on average. None: nothing is claimed, or no bound is finite. */
             most: number | null;
-            /** @description Why nothing is claimed, or what is taken for granted. */
+            /** @description Why nothing is claimed, or what is assumed. */
             notes: string[];
         };
         /** @description The balances that a journal comes to, and how a campaign differs from them. */

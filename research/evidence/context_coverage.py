@@ -23,8 +23,7 @@ from purse.cli import execute
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from research.commands import quick_option
-from research.evidence.coverage import Effort, table
-from research.evidence.coverage import ask as ask_log
+from research.evidence.coverage import Effort, replay_log, table
 from tests.support import greedy_contexts
 
 LOGS, QUICK_LOGS = 1_000, 9
@@ -34,7 +33,10 @@ WHOLE, QUICK = Effort(truth_paths=40_000), Effort(10, 100, 5)
 HORIZON, BUDGET = 60, 22.0
 BAND = 0.93, 0.97  # of the intervals, the part that must hold the truth
 CONTEXTS = 2_048
-REWARDS = -2.0, 8.0  # what a pull returns: the second with the probability that `Place.means` says
+REWARDS = (
+    -2.0,
+    8.0,
+)  # what a pull returns: the second with the probability that `Setting.means` says
 FEATURES = {"length": (-1, 1), "code": (-1, 1)}
 # by the sign of the first feature, the probability of each arm
 LOGGERS = {
@@ -44,7 +46,7 @@ LOGGERS = {
 }
 
 
-class Place(NamedTuple):
+class Setting(NamedTuple):
     """Three arms in many contexts, which are equally likely. N contexts."""
 
     name: str
@@ -53,7 +55,7 @@ class Place(NamedTuple):
     costs: Floats  # (N, 3)
 
 
-def places() -> list[Place]:
+def settings() -> list[Setting]:
     """Return a world that regressions describe, one that they do not, and one where contexts say
     nothing of rewards.
     """
@@ -64,50 +66,50 @@ def places() -> list[Place]:
     prices = np.array([0.4, 0.35, 0.6])
     flat = np.tile([0.4, 0.5, 0.6], (CONTEXTS, 1))
     return [
-        Place("linear", x, 0.5 + x @ slopes.T, prices * (1 + 0.3 * x[:, 1:])),
-        Place("curved", x, curved, prices * np.exp(0.4 * x[:, :1])),
-        Place("blind", x, flat, np.broadcast_to(prices, flat.shape)),
+        Setting("linear", x, 0.5 + x @ slopes.T, prices * (1 + 0.3 * x[:, 1:])),
+        Setting("curved", x, curved, prices * np.exp(0.4 * x[:, :1])),
+        Setting("blind", x, flat, np.broadcast_to(prices, flat.shape)),
     ]
 
 
-def world_of(place: Place) -> World:
+def world_of(setting: Setting) -> World:
     """Return the world of all contexts."""
-    units = amounts.unit_array("costs", place.costs)
-    atoms = bernoulli_atoms(place.means, units[:, :, None])
+    units = amounts.unit_array("costs", setting.costs)
+    atoms = bernoulli_atoms(setting.means, units[:, :, None])
     last = np.arange(1, len(units) + 1)
     return make_world(
-        place.name, *atoms, last=last, sample=True, features=place.features, horizon=HORIZON
+        setting.name, *atoms, last=last, sample=True, features=setting.features, horizon=HORIZON
     )
 
 
-def truth(place: Place, n_paths: int) -> float:
+def truth(setting: Setting, n_paths: int) -> float:
     """Return the mean gain of the policy in all contexts."""
-    world = world_of(place)
+    world = world_of(setting)
     run = purse.simulate(greedy_contexts, world, BUDGET, n_paths=n_paths, seed=1, stop="retry")
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
 
-def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
+def sample(setting: Setting, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
     """Return a log of the logging policy."""
-    row = rng.integers(len(place.means), size=n_rows)
-    chances = logger[(place.features[row, 0] > 0).astype(np.int64)]
+    row = rng.integers(len(setting.means), size=n_rows)
+    chances = logger[(setting.features[row, 0] > 0).astype(np.int64)]
     arm = (rng.random(n_rows)[:, None] > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
-    large = (rng.random(n_rows) < place.means[row, arm]).astype(np.int64)
+    large = (rng.random(n_rows) < setting.means[row, arm]).astype(np.int64)
     return pl.DataFrame(
         {
-            **{name: place.features[row, k] for k, name in enumerate(FEATURES)},
+            **{name: setting.features[row, k] for k, name in enumerate(FEATURES)},
             "arm": arm,
             "reward": np.array(REWARDS)[large],
-            "cost": place.costs[row, arm],
+            "cost": setting.costs[row, arm],
             "probability": chances[np.arange(n_rows), arm],
         }
     )
 
 
-def ask(place: Place, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFrame:
+def estimates_of(setting: Setting, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFrame:
     """Return the estimates from a log, if the policy is told what holds in the world."""
-    units = amounts.unit_array("costs", place.costs)
+    units = amounts.unit_array("costs", setting.costs)
     terms: dict[str, Any] = {
         "cost_min": units.min(axis=0) / amounts.UNIT,
         "cost_max": units.max(axis=0) / amounts.UNIT,
@@ -115,22 +117,22 @@ def ask(place: Place, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFr
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
     game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
-    return ask_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
+    return replay_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
     """Return a row for each log and method: the estimate, its interval and the truth."""
-    cases = [(place, logger) for place in places() for logger in LOGGERS]
+    cases = [(setting, logger) for setting in settings() for logger in LOGGERS]
     truths: dict[str, float] = {}
     parts = []
     for number in numbers:
-        place, logger = cases[number % len(cases)]
-        log = sample(place, LOGGERS[logger], ROWS, np.random.default_rng(number))
-        if place.name not in truths:
-            truths[place.name] = truth(place, effort.truth_paths)
-        columns = {"truth": truths[place.name], "place": place.name, "logger": logger}
+        setting, logger = cases[number % len(cases)]
+        log = sample(setting, LOGGERS[logger], ROWS, np.random.default_rng(number))
+        if setting.name not in truths:
+            truths[setting.name] = truth(setting, effort.truth_paths)
+        columns = {"truth": truths[setting.name], "place": setting.name, "logger": logger}
         literals = {name: pl.lit(value) for name, value in columns.items()}
-        parts.append(ask(place, log, number, effort).with_columns(**literals))
+        parts.append(estimates_of(setting, log, number, effort).with_columns(**literals))
         if len(parts) % 50 == 0:
             say(f"{len(parts)} of {len(numbers)} logs")
     return pl.concat(parts)

@@ -32,7 +32,7 @@ class Game(NamedTuple):
     world: World
     dearest: float
     optimum: Optimum
-    seen: World  # with features, where the game itself hides them
+    informed: World  # with features, where the game itself hides them
     parts: tuple[float, ...] = PARTS
     second: tuple[float, ...] = ()  # the budgets of further resources
 
@@ -64,11 +64,12 @@ def routing(part: str) -> dict[str, Game]:
     )
     costs = np.array([[answer["cost"] for answer in row["arms"].values()] for row in data])
     dearest = float(costs.sum(axis=0).max())
-    blind, seen = llm_routing_replay.world_of(data), llm_routing_replay.world_of(data, sources)
-    text = llm_routing_replay.world_of(data, words)
+    blind, sourced, text = (
+        llm_routing_replay.world_of(data, features) for features in (None, sources, words)
+    )
     games = {}
-    for name, world in (("no features", blind), ("sources", seen), ("text", text)):
-        title, shown = f"{name}, {len(data):,} prompts", seen if world is blind else world
+    for name, world in (("no features", blind), ("sources", sourced), ("text", text)):
+        title, shown = f"{name}, {len(data):,} prompts", sourced if world is blind else world
         games[name] = Game(title, world, dearest, lp_without_contexts, shown, MORE_PARTS)
     return games
 
@@ -120,28 +121,28 @@ def own_contexts(rows: int = 4096, horizon: int = 10_000, n_arms: int = 8) -> Ga
     Means are linear in an arm's own context, with the same weights for all arms.
     """
     chance = np.random.default_rng(7)
-    seen = chance.uniform(-1, 1, (rows, n_arms, 3)).astype(np.float32).astype(np.float64)
-    success = 0.45 + seen @ np.array([0.25, 0.12, 0.0])
-    costs = 0.4 + seen @ np.array([0.0, 0.1, 0.2])
-    return tabled("a context of each arm", seen, success, costs[..., None], horizon)
+    features = chance.uniform(-1, 1, (rows, n_arms, 3)).astype(np.float32).astype(np.float64)
+    success = 0.45 + features @ np.array([0.25, 0.12, 0.0])
+    costs = 0.4 + features @ np.array([0.0, 0.1, 0.2])
+    return tabled("a context of each arm", features, success, costs[..., None], horizon)
 
 
 def two_resources(rows: int = 1024, horizon: int = 10_000) -> Game:
     """Money and time: the features tell how much an arm takes of each."""
     base = synthetic(f"linear_contexts:rows={rows}", horizon)
     table = ContextTable.of(base.world)
-    seen = table.features[:, :, :-1]
-    hours = 0.5 + 0.15 * seen[:, 0, :1] + np.linspace(0.1, -0.1, 5) * (1 + seen[:, 0, 1:2])
+    features = table.features[:, :, :-1]
+    hours = 0.5 + 0.15 * features[:, 0, :1] + np.linspace(0.1, -0.1, 5) * (1 + features[:, 0, 1:2])
     costs = np.stack([table.costs[:, :, 0], hours], axis=2)
-    game = tabled("two resources", seen, table.rewards, costs, horizon)
+    game = tabled("two resources", features, table.rewards, costs, horizon)
     return game._replace(second=(0.35 * horizon,))
 
 
-def tabled(title: str, seen: Floats, success: Floats, costs: Floats, horizon: int) -> Game:
+def tabled(title: str, features: Floats, success: Floats, costs: Floats, horizon: int) -> Game:
     """Return the game on rows with features (N, A, F), rewards 1 or 0 and mean costs (N, K, d)."""
     factors = middles(0.5, 1.5)
     units = np.rint(costs[..., None] * factors * amounts.UNIT).astype(np.int64)  # (N, K, d, C)
-    atoms = [bernoulli_atoms(success, units[..., each]) for each in range(len(factors))]
+    atoms = [bernoulli_atoms(success, units[..., level]) for level in range(len(factors))]
     chances, rewards, prices = (
         np.concatenate([atom[which] for atom in atoms], axis=2) for which in range(3)
     )
@@ -152,7 +153,7 @@ def tabled(title: str, seen: Floats, success: Floats, costs: Floats, horizon: in
         prices,
         last=np.arange(1, len(success) + 1),
         sample=True,
-        features=seen if seen.shape[1] > 1 else seen[:, 0],
+        features=features if features.shape[1] > 1 else features[:, 0],
         horizon=horizon,
     )
     dearest = float(costs[..., 0].mean(axis=0).max()) * horizon

@@ -196,7 +196,7 @@ def gains(policy: str, world: purse.lab.World, budgets: list[float]) -> list[flo
 
 
 def linucb(game: Rows, budget: float, price: float) -> float:
-    """Return what LinUCB gains with a fixed price of money: rewards are r - price c.
+    """Return the gain of LinUCB with a fixed price of money: rewards are r - price c.
 
     A round passes if no arm is worth it, or the budget cannot pay its cost.
     """

@@ -51,7 +51,7 @@ QUICK = Effort(("lin-ucb.price", BLIND), 2, 200, (100, 200), 1, 100, 2, ("wine",
 
 
 def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int) -> Floats:
-    """Return what the policy gains on each path, shape (P,)."""
+    """Return the gain of the policy on each path, shape (P,)."""
     run = purse.simulate(
         policy, world, budget, n_paths=n_paths, seed=SEED, stop="retry", n_workers=1
     )
@@ -60,8 +60,8 @@ def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int) -> Flo
 
 def references(game: games.Game, budget: Any) -> dict[str, float]:
     """Return the gains of players who know the means, by name."""
-    values = optima(game.seen, budget)
-    if game.seen.tables.shuffle:  # recorded rows: the mean of a row says all of it
+    values = optima(game.informed, budget)
+    if game.informed.tables.shuffle:  # recorded rows: the mean of a row says all of it
         values[HINDSIGHT] = values.pop(WITH)
     if game.world.n_features == 0:
         del values[LINEAR]
@@ -72,7 +72,7 @@ def shares(game: games.Game, effort: Effort, more: Sequence[str] = ()) -> dict[s
     """Return the mean gain of each player with each budget as a share of the game's optimum."""
     budgets, rows, error = game.budgets(), dict[str, list[float]](), 0.0
     values = [references(game, budget) for budget in budgets.values()]
-    best = [game.optimum(game.seen, budget) for budget in budgets.values()]
+    best = [game.optimum(game.informed, budget) for budget in budgets.values()]
     for name in values[0]:
         rows[name] = [value[name] / whole for value, whole in zip(values, best, strict=True)]
     for policy in (*effort.policies, *more):

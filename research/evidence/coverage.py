@@ -31,9 +31,9 @@ from research.commands import quick_option
 
 POLICIES = ("uniform", "fixed:arm=1", "exp3.bwk", "exp3++.price", "primal-dual-bwk", "ucb-bv1")
 LOGS, QUICK_LOGS = 210, 15
-# rows of a log, and by how much budget and horizon are larger than what `PLACES` says
+# rows of a log, and by how much budget and horizon are larger than what `SETTINGS` says
 SIZES = ((2_000, 1), (3_500, 1), (5_000, 2))
-# what a pull returns: the second with the probability that `Place.means` says
+# what a pull returns: the second with the probability that `Setting.means` says
 REWARDS = (-2.0, 8.0)
 LOGGERS = {
     "uniform": np.full((2, 3), 1 / 3),
@@ -59,7 +59,7 @@ class Effort(NamedTuple):
 QUICK = Effort(10, 100, 5, POLICIES[:2])
 
 
-class Place(NamedTuple):
+class Setting(NamedTuple):
     """Three arms in two contexts that are equally likely."""
 
     name: str
@@ -75,27 +75,27 @@ def fixed(*costs: float) -> Floats:
     return np.broadcast_to(np.array(costs)[None, :, None], (2, 3, 2))
 
 
-PLACES = (
-    Place("fixed costs", np.array([[0.4, 0.5, 0.6]] * 2), fixed(0.3, 0.5, 0.9), 100),
-    Place(
+SETTINGS = (
+    Setting("fixed costs", np.array([[0.4, 0.5, 0.6]] * 2), fixed(0.3, 0.5, 0.9), 100),
+    Setting(
         "context moves rewards",
         np.array([[0.8, 0.5, 0.2], [0.2, 0.4, 0.9]]),
         fixed(0.5, 0.4, 0.5),
         80,
     ),
-    Place(
+    Setting(
         "costs follow rewards",
         np.array([[0.7, 0.5, 0.6], [0.3, 0.6, 0.2]]),
         np.array([[[0.2, 0.9], [0.6, 0.5], [1.0, 0.2]], [[0.3, 1.0], [0.5, 0.4], [0.8, 0.3]]]),
         100,
     ),
-    Place(
+    Setting(
         "nearly equal arms",
         np.array([[0.5, 0.52, 0.48], [0.5, 0.5, 0.5]]),
         np.array([[[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], [[0.6, 0.4], [0.5, 0.5], [0.4, 0.6]]]),
         100,
     ),
-    Place(
+    Setting(
         "with a horizon",
         np.array([[0.8, 0.5, 0.7], [0.2, 0.5, 0.9]]),
         fixed(0.2, 0.4, 0.8),
@@ -105,47 +105,47 @@ PLACES = (
 )
 
 
-def larger(place: Place, factor: int) -> Place:
+def larger(setting: Setting, factor: int) -> Setting:
     """Return the same place with so much more to spend."""
-    return place._replace(
-        budget=factor * place.budget, horizon=place.horizon and factor * place.horizon
+    return setting._replace(
+        budget=factor * setting.budget, horizon=setting.horizon and factor * setting.horizon
     )
 
 
-def truth(place: Place, policy: str, n_paths: int) -> float:
+def truth(setting: Setting, policy: str, n_paths: int) -> float:
     """Return the mean gain of the policy in the mixture over contexts."""
-    chances = np.stack([1 - place.means, place.means], axis=2) / 2
+    chances = np.stack([1 - setting.means, setting.means], axis=2) / 2
     world = purse.worlds.atoms(
         *(
             table.transpose(1, 0, 2).reshape(3, 4)
-            for table in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), place.costs)
+            for table in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), setting.costs)
         )
     )
-    stop = "exit" if place.horizon is None else "retry"
+    stop = "exit" if setting.horizon is None else "retry"
     run = purse.simulate(
-        policy, world, place.budget, n_paths=n_paths, seed=1, horizon=place.horizon, stop=stop
+        policy, world, setting.budget, n_paths=n_paths, seed=1, horizon=setting.horizon, stop=stop
     )
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
 
-def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
+def sample(setting: Setting, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
     """Return a log of the logging policy."""
     context = rng.integers(2, size=n_rows)
     arm = (rng.random(n_rows)[:, None] > logger[context].cumsum(axis=1)[:, :2]).sum(axis=1)
-    large = (rng.random(n_rows) < place.means[context, arm]).astype(np.int64)
+    large = (rng.random(n_rows) < setting.means[context, arm]).astype(np.int64)
     return pl.DataFrame(
         {
             "arm": arm,
             "reward": np.array(REWARDS)[large],
-            "cost": place.costs[context, arm, large],
+            "cost": setting.costs[context, arm, large],
             "probability": logger[context, arm],
         }
     )
 
 
-def ask(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
-    """Return what the policies of a question gain, without references."""
+def replay_log(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
+    """Return the gains of the policies of a question, without references."""
     question = Question(**fields)
     log = open_rounds(data, question)
     assert isinstance(log, Log)
@@ -154,44 +154,44 @@ def ask(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
     """Return a row for each log, policy and method: the estimate, its interval and the truth."""
-    cases = list(itertools.product(PLACES, LOGGERS))
-    places = [
-        larger(place, factor)
-        for place in PLACES
+    cases = list(itertools.product(SETTINGS, LOGGERS))
+    settings = [
+        larger(game, factor)
+        for game in SETTINGS
         for factor in sorted({factor for _, factor in SIZES})
     ]
     truths = {
-        (place.name, place.budget, policy): truth(place, policy, effort.truth_paths)
-        for place in places
+        (game.name, game.budget, policy): truth(game, policy, effort.truth_paths)
+        for game in settings
         for policy in effort.policies
     }
     parts = []
     for number in numbers:
         smallest, logger = cases[number % len(cases)]
         n_rows, factor = SIZES[number // len(cases) % len(SIZES)]
-        place = larger(smallest, factor)
-        log = sample(place, LOGGERS[logger], n_rows, np.random.default_rng(number))
+        game = larger(smallest, factor)
+        log = sample(game, LOGGERS[logger], n_rows, np.random.default_rng(number))
         terms: dict[str, Any] = {
-            "cost_min": place.costs.min(axis=(0, 2)),
-            "cost_max": place.costs.max(axis=(0, 2)),
+            "cost_min": game.costs.min(axis=(0, 2)),
+            "cost_max": game.costs.max(axis=(0, 2)),
             "reward_range": REWARDS,
         }
-        estimates = ask(
+        estimates = replay_log(
             log,
             policies=effort.policies,
-            budgets=place.budget,
-            horizon=place.horizon or NO_LIMIT,
+            budgets=game.budget,
+            horizon=game.horizon or NO_LIMIT,
             n_paths=effort.paths,
             replicates=effort.replicates,
             seed=number,
             **terms,
         )
         true = pl.Series(
-            "truth", [truths[place.name, place.budget, policy] for policy in estimates["policy"]]
+            "truth", [truths[game.name, game.budget, policy] for policy in estimates["policy"]]
         )
         parts.append(
             estimates.with_columns(
-                true, place=pl.lit(place.name), logger=pl.lit(logger), rows=pl.lit(f"{n_rows:,}")
+                true, place=pl.lit(game.name), logger=pl.lit(logger), rows=pl.lit(f"{n_rows:,}")
             )
         )
         if len(parts) % len(cases) == 0:
@@ -209,7 +209,7 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
         arm = rng.integers(len(SPREAD), size=n_rows)
         reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
         log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
-        estimates = ask(
+        estimates = replay_log(
             log,
             policies=["uniform", "fixed:arm=1"],
             budgets=n_rows,

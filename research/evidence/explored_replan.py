@@ -1,7 +1,7 @@
 """A policy file: `replan` with the exploration of a campaign before it, for simulations.
 
 It draws the arms that `explore` draws, by the same rule: of n allowed arms, arm i with chance
-share / n * min(1, c / m(i)), m(i) the most that it may cost and c the least of these; with even=1
+share / n * min(1, c / m(i)), m(i) its largest cost and c the least of these; with even=1
 with chance share / n. Otherwise `replan` chooses.
 """
 
@@ -24,14 +24,14 @@ class ExploredParams(NamedTuple):
 
     share: float
     even: bool
-    most: Floats  # (K,)
+    cost_max: Floats  # (K,)
     planned: ReplanParams
 
 
 def params(problem: Problem, *, share: float = 0.05, even: int = 0) -> ExploredParams:
     """Options: share, even."""
-    most = problem.cost_max[:, 0] / problem.cost_max.max()
-    return ExploredParams(share, bool(even), most, replan.params(problem))
+    largest = problem.cost_max[:, 0] / problem.cost_max.max()
+    return ExploredParams(share, bool(even), largest, replan.params(problem))
 
 
 def init(params: ExploredParams, problem: Problem) -> ReplanState:
@@ -47,17 +47,17 @@ def scratch(params: ExploredParams, problem: Problem) -> Any:
 @kernel
 def choose(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
     """Draw an arm, or let `replan` choose."""
-    count, least = 0, math.inf
-    for i in range(params.most.shape[0]):
+    count, smallest = 0, math.inf
+    for i in range(params.cost_max.shape[0]):
         if not now.masked or now.allowed[i]:
             count += 1
-            least = min(least, params.most[i])
+            smallest = min(smallest, params.cost_max[i])
     number = uniform(now.key, 1)  # `replan` takes number 0
-    for i in range(params.most.shape[0]):
+    for i in range(params.cost_max.shape[0]):
         if not now.masked or now.allowed[i]:
             chance = params.share / count
             if not params.even:
-                chance *= min(1.0, least / params.most[i])
+                chance *= min(1.0, smallest / params.cost_max[i])
             if number < chance:
                 play.arms[0] = i
                 play.probs[0] = chance  # `replan` does not look at it

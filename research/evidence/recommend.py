@@ -83,9 +83,7 @@ QUESTIONS = (
         by="ratio",
     ),
     Question(
-        "the best ratio, costs known",
-        "bernoulli:rewards=[.9,.7,.3],costs=[.8,.3,.3]",
-        by="ratio",
+        "the best ratio, costs known", "bernoulli:rewards=[.9,.7,.3],costs=[.8,.3,.3]", by="ratio"
     ),
     Question(
         "the cap excludes the best arm",

@@ -19,7 +19,7 @@ from purse.cli.options import (
     workers_option,
 )
 from purse.cli.output import print_json
-from purse.lab.report.charts.export import write_figure
+from purse.lab.figure import write_figure
 from research.commands import quick_option
 from research.leaderboard.leaderboard import leaderboard as play
 from research.leaderboard.page import markdown

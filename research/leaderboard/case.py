@@ -47,18 +47,18 @@ def worlds_of(case: Case) -> list[World]:
 
 def declared_bounds(case: Case, world: World) -> tuple[Floats, Floats]:
     """Return the least and the largest costs that players are told, each (K, d)."""
-    least, most = world.cost_min, world.cost_max
+    low, high = world.cost_min, world.cost_max
     if validation.choice("bounds", case.bounds, BOUNDS) == "common":
-        least = np.broadcast_to(least.min(axis=0), least.shape)
-        most = np.broadcast_to(most.max(axis=0), most.shape)
+        low = np.broadcast_to(low.min(axis=0), low.shape)
+        high = np.broadcast_to(high.max(axis=0), high.shape)
     elif case.bounds == "wide":
-        least, most = least // TOO_WIDE, most * TOO_WIDE
-    return least / amounts.UNIT, most / amounts.UNIT
+        low, high = low // TOO_WIDE, high * TOO_WIDE
+    return low / amounts.UNIT, high / amounts.UNIT
 
 
 def make_case_job(policy: str, case: Case, world: World, seed: int) -> Job:
     """Return the job of a policy on a world; raise `InvalidInput` if it cannot play."""
-    least, most = declared_bounds(case, world)
+    low, high = declared_bounds(case, world)
     return make_job(
         policy,
         world if case.bounds == "own" else replace(world, costs=None),
@@ -66,8 +66,8 @@ def make_case_job(policy: str, case: Case, world: World, seed: int) -> Job:
         seed=seed,
         stop=case.stop,
         horizon=case.horizon,
-        cost_min=least,
-        cost_max=most,
+        cost_min=low,
+        cost_max=high,
         delay=case.delay,
     )
 

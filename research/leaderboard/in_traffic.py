@@ -58,7 +58,7 @@ def write_world(arms: Arms, rounds: int, mix: Mix, more: str) -> str:
 
 
 def both_orders(
-    name: str, arms: Arms, *, rounds: int = 0, mix: Mix | None = None, more: str = "", **told: Any
+    name: str, arms: Arms, *, rounds: int = 0, mix: Mix | None = None, more: str = "", **terms: Any
 ) -> Iterator[Case]:
     """Yield a case with its arms in this order, and reversed.
 
@@ -70,15 +70,15 @@ def both_orders(
     for label, step in ((name, 1), (f"{name}, reversed", -1)):
         turned = {mask[::step]: shares for mask, shares in (mix or {}).items()}
         world = write_world((arms[0][::step], arms[1][::step]), rounds, turned, more)
-        yield Case(label, world=world, **told)
+        yield Case(label, world=world, **terms)
 
 
 def late(name: str, arms: Arms, budget: float, delays: Sequence[int | str]) -> Iterator[Case]:
     """Yield cases in which reports come late."""
     about, n_paths = (LATE_RARE, 400) if arms is RARE else (LATE, 40)
-    told: dict[str, Any] = {"situation": about, "budget": budget, "n_paths": n_paths}
+    terms: dict[str, Any] = {"situation": about, "budget": budget, "n_paths": n_paths}
     for delay in delays:
-        yield from both_orders(f"{name}, {delay} late", arms, stop="hold", delay=delay, **told)
+        yield from both_orders(f"{name}, {delay} late", arms, stop="hold", delay=delay, **terms)
 
 
 def masked(
@@ -86,7 +86,7 @@ def masked(
 ) -> Iterator[Case]:
     """Yield cases with kinds of requests, for each budget."""
     lasting = run > 1 or mix is MORE_DEAR
-    told: dict[str, Any] = {"situation": LASTING if lasting else KINDS, "stop": "retry"}
+    terms: dict[str, Any] = {"situation": LASTING if lasting else KINDS, "stop": "retry"}
     for budget in budgets:
         yield from both_orders(
             f"{name}, budget {budget:,.0f}",
@@ -96,7 +96,7 @@ def masked(
             more=f",run={run}" if run > 1 else "",
             budget=budget,
             n_paths=40,
-            **told,
+            **terms,
         )
 
 

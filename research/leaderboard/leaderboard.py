@@ -93,11 +93,11 @@ def make_jobs(
     jobs: Jobs = {policy: {} for policy in names}
     refusals = {}
     for case in cases:
-        places = worlds_of(case)
+        case_worlds = worlds_of(case)
         for policy in names:
             try:
                 jobs[policy][case.name] = [
-                    make_case_job(policy, case, place, seed) for place in places
+                    make_case_job(policy, case, world, seed) for world in case_worlds
                 ]
             except InvalidInput as error:
                 refusals[policy, case.name] = str(error)
@@ -118,25 +118,25 @@ def find_yardsticks(
     store: Store, cases: Sequence[Case], seed: int, bar: Progress, **how: Any
 ) -> dict[str, Yardstick]:
     """Play every arm alone, and return the references of the gains on each case."""
-    places = {case.name: worlds_of(case) for case in cases}
+    case_worlds = {case.name: worlds_of(case) for case in cases}
     games = [
         (job, case.n_paths)
         for case in cases
-        for place in places[case.name]
-        for job in make_alone_jobs(case, place, seed)
+        for world in case_worlds[case.name]
+        for job in make_alone_jobs(case, world, seed)
     ]
     gains = iter(play_jobs(store, games, bar, **how))
     yardsticks = {}
     for case in cases:
         alone = [
-            np.array([next(gains) for _ in range(place.n_arms)]) for place in places[case.name]
+            np.array([next(gains) for _ in range(world.n_arms)]) for world in case_worlds[case.name]
         ]
-        optima = find_optima(case, places[case.name], alone, seed)
+        optima = find_optima(case, case_worlds[case.name], alone, seed)
         parts = [
             float(1 - score([by_arm[arm] for by_arm in alone], optima).mean())
             for arm in range(len(alone[0]))
         ]
-        cheapest = find_cheapest(case, places[case.name][0], np.array(parts))
+        cheapest = find_cheapest(case, case_worlds[case.name][0], np.array(parts))
         yardsticks[case.name] = Yardstick(optima, Alone(parts[cheapest], max(parts)))
     return yardsticks
 

@@ -106,7 +106,7 @@ def trivial_shares(record: Record, _: str | None) -> list[str]:
 
 
 def against_adversary(record: Record, _: str | None) -> list[str]:
-    """Return what policies lose to an adversary, whose optimum is known only afterwards."""
+    """Return the note on losses to an adversary, whose optimum is known only afterwards."""
     if ADVERSARY not in record.situations:
         return []
     cases = record.situations[ADVERSARY]
@@ -125,7 +125,7 @@ def against_adversary(record: Record, _: str | None) -> list[str]:
 
 
 def traffic_notes(record: Record, _: str | None) -> list[str]:
-    """Return what a number of requests is worth that a player knows."""
+    """Return the note on the worth of a number of requests that a player knows."""
     lowest = {}
     for situation in (TOLD, UNTOLD, FEWER):
         choices = rank(record, [situation]) if situation in record.situations else []
@@ -142,7 +142,7 @@ def traffic_notes(record: Record, _: str | None) -> list[str]:
 
 
 def context_notes(record: Record, pages: str | None) -> list[str]:
-    """Return what contexts are worth in each case."""
+    """Return the note and the table on the worth of contexts in each case."""
     return [
         "*Worth* is what the best mixture of arms for each context gains more than the best "
         "mixture for all, for players who know all means.\n"

@@ -29,7 +29,9 @@ from research.leaderboard.case import Case
 NEEDS = "the leaderboard"
 
 
-def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int) -> list[float]:
+def find_optima(
+    case: Case, case_worlds: list[World], alone: list[Floats], seed: int
+) -> list[float]:
     """Return OPT for each world of the case.
 
     alone   for each world the gain of each arm alone on each path, (K, P)
@@ -38,16 +40,16 @@ def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int)
     best: Floats = means.max(axis=1)
     if case.adversary:
         return (game_value(means / best[:, None]) * best).tolist()
-    (place,) = places
-    ends = (case.horizon or place.horizon, place.n_rounds)  # told, and true
+    (world,) = case_worlds
+    ends = (case.horizon or world.horizon, world.n_rounds)  # told, and true
     horizon = min((end for end in ends if end is not None), default=None)
-    if horizon is not None and place.outages is not None:
-        return [outage_optimum(place, case.budget, horizon)]
-    if place.n_features > 0:
-        return [lp_with_contexts(place, case.budget, horizon=horizon)]
-    if horizon is not None or place.n_resources > 1:
-        return [lp_optimum(place, case.budget, horizon=horizon).value]
-    return [max(float(best[0]), moving_oracle(place, case, seed))]
+    if horizon is not None and world.outages is not None:
+        return [outage_optimum(world, case.budget, horizon)]
+    if world.n_features > 0:
+        return [lp_with_contexts(world, case.budget, horizon=horizon)]
+    if horizon is not None or world.n_resources > 1:
+        return [lp_optimum(world, case.budget, horizon=horizon).value]
+    return [max(float(best[0]), moving_oracle(world, case, seed))]
 
 
 def game_value(shares: Floats) -> float:
@@ -63,11 +65,8 @@ def game_value(shares: Floats) -> float:
     value = np.concatenate([np.zeros(n_arms), [-1.0]])
     below = np.hstack([-shares, np.ones((n_worlds, 1))])
     one = np.concatenate([np.ones(n_arms), [0.0]])[None]
-    return -float(
-        scipy("optimize", NEEDS)
-        .linprog(value, below, np.zeros(n_worlds), one, [1.0], method="highs")
-        .fun
-    )
+    solve = scipy("optimize", NEEDS).linprog
+    return -float(solve(value, below, np.zeros(n_worlds), one, [1.0], method="highs").fun)
 
 
 def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int) -> float:
@@ -82,12 +81,11 @@ def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int
     up, rounds = np.unique(up_in(world, np.arange(horizon)), axis=0, return_counts=True)
     one_each = np.kron(np.eye(len(up)), np.ones(world.n_arms))
     limits = np.vstack([np.tile(world.cost_means.T, len(up)), one_each])
-    most = [*(amounts.budget_array(budget, world.n_resources) / amounts.UNIT), *rounds]
+    rights = [*(amounts.budget_array(budget, world.n_resources) / amounts.UNIT), *rounds]
     room = [(0, None if is_up else 0) for is_up in up.ravel()]
     gains = np.tile(world.reward_means, len(up))
-    return -float(
-        scipy("optimize", NEEDS).linprog(-gains, limits, most, bounds=room, method="highs").fun
-    )
+    solve = scipy("optimize", NEEDS).linprog
+    return -float(solve(-gains, limits, rights, bounds=room, method="highs").fun)
 
 
 def moving_oracle(world: World, case: Case, seed: int) -> float:

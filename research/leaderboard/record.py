@@ -97,8 +97,8 @@ class Record:
 def record_of(board: Leaderboard) -> Record:
     """Return the numbers of a leaderboard that its pages show."""
     standings = tuple(
-        Standing(policy, cases, score, 1.96 * error, *rest)
-        for policy, cases, score, error, *rest in board.standings().iter_rows()
+        Standing(policy, cases, score, 1.96 * error, *ranks)
+        for policy, cases, score, error, *ranks in board.standings().iter_rows()
     )
     estimates = {key: estimate(scores) for key, scores in board.scores.items()}
     scores = {key: MeanScore(mean, high - mean) for key, (mean, _, _, high) in estimates.items()}

@@ -12,8 +12,8 @@ from purse import policies
 from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
 from purse.engine.delay import parse_delay
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.heat_map import heat_map
+from purse.lab.figure import Figure
+from research.leaderboard.heat_map import heat_map
 from research.leaderboard.record import ADVERSARY
 from research.leaderboard.suites import name_file
 
@@ -123,11 +123,11 @@ def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | N
     for label, situations in groups.items():
         choices = rank(record, situations)
         usual = next((choice for choice in choices if choice.policy == policies.DEFAULT), None)
-        taken = recommend(choices)
+        choice = recommend(choices)
         cells = [MISSING] * 3
-        if taken:
-            worst = f"{percent(taken.worst)} ({taken.case})"
-            cells = [link(taken.policy, pages), percent(taken.mean), worst]
+        if choice:
+            worst = f"{percent(choice.worst)} ({choice.case})"
+            cells = [link(choice.policy, pages), percent(choice.mean), worst]
         rows.append([label, *cells, percent(usual.mean) if usual else MISSING])
     head = ["situation", "take", "its regret", "in its worst case", f"`{policies.DEFAULT}`"]
     return write_markdown_table(head, rows, right=[2, 4])
@@ -140,7 +140,7 @@ def best_players(record: Record) -> list[Standing]:
 
 
 def best_caption(record: Record) -> str:
-    """Return what stands above the standings."""
+    """Return the line above the standings."""
     n_players = len(record.policies)
     n_whole = sum(row.cases == len(record.cases) for row in record.standings)
     text = f"{n_whole} of {n_players} policies play every case; the best of them are:"
@@ -186,7 +186,7 @@ def case_row(case: Case) -> list[str]:
         f"reports {case.delay} rounds late": parse_delay(case.delay).is_late,
         f"stop rule {case.stop}": case.stop != "exit",
     }
-    said = ", ".join(text for text, holds in besides.items() if holds)
+    conditions = ", ".join(text for text, holds in besides.items() if holds)
     budgets = case.budget if isinstance(case.budget, tuple) else (case.budget,)
     money = ", ".join(map(format_budget, budgets))
-    return [case.name, case.situation, world, money, case.bounds, said, str(case.n_paths)]
+    return [case.name, case.situation, world, money, case.bounds, conditions, str(case.n_paths)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.lines import Curve, line_figure, panel_figure
+from purse.lab.figure import Figure
 from purse.lab.theory.estimate import Estimate
 from purse.lab.theory.growth import Growth
+from research.paper.curves import Curve, line_figure, panel_figure
 
 if TYPE_CHECKING:
     from research.paper.runner import Runner

@@ -24,7 +24,7 @@ PLAIN_BANDIT = "bernoulli:rewards=[.6,.5,.5],costs=[1,1,1]"
 NOTHING_TO_LEARN = "two_point:rewards=[.5,.5],costs=[.5,.5],cost_min=.1"
 SMALL_COSTS = "two_point:rewards=[.9,.5,.4,.2],costs=[.8,.3,.5,.25],cost_min=.05"
 CORRUPTED = "corrupted:rewards=[.9,.6,.4],costs=[.8,.3,.25],rounds={},fake_rewards={}"
-Place = str | World
+Spec = str | World
 Measured = tuple[Estimate, float]  # a mean, and its bound
 
 
@@ -55,9 +55,9 @@ def budgets_of(runner: Runner, *sizes: float) -> list[float]:
 
 
 def hold_against(
-    places: Iterable[tuple[str, Place]],
+    places: Iterable[tuple[str, Spec]],
     budgets: Sequence[float],
-    measure: Callable[[Place, float], Measured],
+    measure: Callable[[Spec, float], Measured],
     *,
     at_least: bool = False,
 ) -> Ratios:
@@ -68,44 +68,44 @@ def hold_against(
     at_least   the bound is a lower one
     """
     rows, ratios, violations = [], [], 0
-    for label, place in places:
+    for label, spec in places:
         cells = []
         for budget in budgets:
-            seen, bound = measure(place, budget)
-            error = 0.0 if np.isnan(seen.error) else seen.error
-            beyond = bound - seen.mean if at_least else seen.mean - bound
+            measured, bound = measure(spec, budget)
+            error = 0.0 if np.isnan(measured.error) else measured.error
+            beyond = bound - measured.mean if at_least else measured.mean - bound
             violations += beyond > ERRORS * error
-            ratios.append(seen.mean / bound)
+            ratios.append(measured.mean / bound)
             cells.append(f"{ratios[-1]:.3f}")
         rows.append([label, *cells])
     table = Table(["world", *heads(budgets)], rows)
     return Ratios(budgets, table, max(ratios), min(ratios), violations, len(rows))
 
 
-def in_code(texts: Iterable[str]) -> list[tuple[str, Place]]:
+def in_code(texts: Iterable[str]) -> list[tuple[str, Spec]]:
     """Return worlds, each with its text as a label."""
     return [(f"`{text}`", text) for text in texts]
 
 
-def value_at(bound: Callable[..., Bound], place: Place, budget: float, **more: Any) -> float:
+def value_at(bound: Callable[..., Bound], spec: Spec, budget: float, **more: Any) -> float:
     """Return the value of a bound with the K and the costs of a world."""
-    n_arms, low, high, _ = facts(place, budget)
+    n_arms, low, high, _ = facts(spec, budget)
     return bound(n_arms, budget, low, cost_max=high, **more).value or 0.0
 
 
-def facts(place: Place, budget: float) -> tuple[int, float, float, float]:
+def facts(spec: Spec, budget: float) -> tuple[int, float, float, float]:
     """Return K, the least and the largest cost, and the best efficiency at the start."""
-    world = worlds.make(place, budget)
+    world = worlds.make(spec, budget)
     low, high = (
         float(units) / amounts.UNIT for units in (world.cost_min.min(), world.cost_max.max())
     )
     return world.n_arms, low, high, float(block_values(world, 0)[0].max()) / high
 
 
-def shortfall(runner: Runner, policy: str, place: Place, budget: float, paths: int) -> Estimate:
+def shortfall(runner: Runner, policy: str, spec: Spec, budget: float, paths: int) -> Estimate:
     """Return max e(i) B - E G."""
-    gains = runner.runs(policy, place, budget, paths)["gain"].to_numpy()
-    return estimate(facts(place, budget)[3] * budget - gains)
+    gains = runner.runs(policy, spec, budget, paths)["gain"].to_numpy()
+    return estimate(facts(spec, budget)[3] * budget - gains)
 
 
 def costly_worlds() -> list[str]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from purse.base.text import write_markdown_table
-from purse.lab.report.charts.export import render_svg, themed
-from purse.lab.report.shell import prefix_ids, render_text
+from purse.lab.figure import render_svg
+from purse.lab.page.charts.base import themed
+from purse.lab.page.shell import prefix_ids, render_text
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
 

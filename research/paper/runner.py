@@ -91,10 +91,10 @@ class Runner:
 
     def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
         """(P,) sum_i rho(i) Delta(i) N(i), from runs of the policy alone."""
-        place = worlds.make(world, budget)
-        assert place.efficiencies is not None
-        assert place.cost_means is not None
-        loss = (place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]
+        instance = worlds.make(world, budget)
+        assert instance.efficiencies is not None
+        assert instance.cost_means is not None
+        loss = (instance.efficiencies.max() - instance.efficiencies) * instance.cost_means[:, 0]
         return self.runs(policy, world, budget, n_paths)["pulls"].to_numpy() @ loss
 
     def arms_alone(self, world: str | World, budget: float, n_paths: int) -> Floats:
@@ -140,8 +140,8 @@ class Runner:
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> Growth:
         """Return how a policy's regret against the best fixed arm grows with the budget."""
-        seen = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
-        return fit_growth(np.array(budgets), np.array([best_fixed_arm(runs) for runs in seen]))
+        evidence = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
+        return fit_growth(np.array(budgets), np.array([best_fixed_arm(runs) for runs in evidence]))
 
     def growth(
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int

@@ -21,6 +21,7 @@ from tests.support.service import PROMPTS, bearer, problem_kinds, service, token
 from tests.support.soak import SOAK, scale
 
 EXAMPLES = scale(6, 300)
+STALE = "stale: run python -m tests.support.api_examples"
 MOST_NAME = 200  # characters of the name of an arm or a resource
 # what fits the schema may be refused: a campaign may have ended
 LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_after_free")
@@ -181,7 +182,7 @@ def test_every_operation_is_described(path: str, method: str, facts: dict[str, A
                 for example in media[1]["examples"].values()
             )
         else:
-            assert media[1]["example"] == recorded()[facts["operationId"]]["answer"]
+            assert media[1]["example"] == recorded()[facts["operationId"]]["answer"], STALE
     for body in facts.get("requestBody", {"content": {}})["content"].values():
         fields = body["schema"]["properties"]
         assert all(field["description"] for field in fields.values())
@@ -210,9 +211,8 @@ def test_the_document_is_valid_and_names_operations_and_problems() -> None:
 
 
 def test_examples_are_what_a_service_answers() -> None:
-    """`python -m tests.support.api_examples` records them anew."""
     shown = recorded()
-    assert alike(json.loads(api_examples.FILE.read_text()), shown)
+    assert alike(json.loads(api_examples.FILE.read_text()), shown), STALE
     assert set(shown) == {facts["operationId"] for _, _, facts in OPERATIONS}
 
 

@@ -16,7 +16,7 @@ from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import Job
 from purse.engine.workspace import PathResults
-from purse.lab.report.charts.base import Figure
+from purse.lab.figure import Figure
 from purse.lab.study import compare, executors, shard, study_file
 
 STUDY = """

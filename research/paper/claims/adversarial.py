@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from purse import worlds
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds
 from purse.lab.theory.estimate import Estimate
 from purse.worlds.theorem5 import stakes
+from research.paper.curves import Curve
 from research.paper.finding import Finding, Picture, Table, claim, growth_table, measured_curve
 from research.paper.runner import WORLD_1, WORLD_2, Runner
 
@@ -72,8 +72,8 @@ def theorem1(runner: Runner) -> Finding:
             runner.regrets("exp3.bwk", f"spend_or_save:later={later}", budget, PATHS)
             for later in (0, 1)
         ]
-        most = bounds.theorem1(2, budget, COST).value or 0.0
-        parts = [*(regret["best_fixed_arm"].mean for regret in both), most]
+        theorem = bounds.theorem1(2, budget, COST).value or 0.0
+        parts = [*(regret["best_fixed_arm"].mean for regret in both), theorem]
         rows.append([f"{budget:,.0f}", *(f"{part / budget:.2f}" for part in parts)])
     head = ["nothing pays later: regret / B", "both pay 1 later: regret / B", "Theorem 1 / B"]
     saving = Table(["`spend_or_save`, B", *head], rows)
@@ -151,9 +151,9 @@ def theorem2(runner: Runner) -> Finding:
     rows, steady, falling, curves, above = [], [], [], [], True
     for n_arms in (2, 10):
         for scale in (1, 0.25):
-            place = f"theorem2:n_arms={n_arms},cost_min={{}},scale={scale}"
+            spec = f"theorem2:n_arms={n_arms},cost_min={{}},scale={scale}"
             losses = [
-                runner.pseudo_regret("exp3.bwk", place.format(cost), BUDGET, MANY) for cost in COSTS
+                runner.pseudo_regret("exp3.bwk", spec.format(cost), BUDGET, MANY) for cost in COSTS
             ]
             regret = np.array([loss.mean() for loss in losses])
             right, stated = (
@@ -165,8 +165,8 @@ def theorem2(runner: Runner) -> Finding:
             falling.append((regret / stated)[0] / (regret / stated)[-1])
             if scale == 0.25:
                 above &= all(
-                    seen > (bounds.theorem2(n_arms, BUDGET, cost, form="corrected").value or 0.0)
-                    for seen, cost in zip(regret, COSTS, strict=True)
+                    value > (bounds.theorem2(n_arms, BUDGET, cost, form="corrected").value or 0.0)
+                    for value, cost in zip(regret, COSTS, strict=True)
                 )
             else:
                 curves.append(Curve(f"measured / √(KB/c²), K = {n_arms}", COSTS, regret / stated))
@@ -234,8 +234,8 @@ def theorem4(runner: Runner) -> Finding:
         lines.append(Curve(f"Theorem 4, {words}", budgets, per_unit, theory=True))
     rows, ratios = [], {}
     for n_arms in (10, 20, 40):
-        place = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}"
-        world = place.replace(" ", "")
+        spec = f"bernoulli:rewards={[1] + [0] * (n_arms - 1)},costs={[1] * n_arms}"
+        world = spec.replace(" ", "")
         limit = bounds.theorem4(n_arms, LONG, 1, constant="statement").value or 0.0
         ratios[n_arms] = [
             runner.pseudo_regret(f"exp3++.bwk:epsilon={epsilon}", world, LONG, 6).mean() / limit

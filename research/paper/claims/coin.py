@@ -15,7 +15,7 @@ from research.paper.guarantees import (
     PLAIN_BANDIT,
     SMALL_COSTS,
     Measured,
-    Place,
+    Spec,
     budgets_of,
     cycle,
     facts,
@@ -54,9 +54,9 @@ PLACES = (
 def every_table(runner: Runner) -> Finding:
     """Return own-clock regret over its bound, on every shipped world that has one."""
 
-    def measure(place: Place, budget: float) -> Measured:
-        seen = runner.own_clock(COIN, place, budget, PATHS)
-        return seen, value_at(coin_bounds.own_clock, place, budget)
+    def measure(spec: Spec, budget: float) -> Measured:
+        regret = runner.own_clock(COIN, spec, budget, PATHS)
+        return regret, value_at(coin_bounds.own_clock, spec, budget)
 
     return hold_against(
         in_code(plain_worlds()), budgets_of(runner, 3e2, 1e3, 1e4), measure
@@ -77,9 +77,9 @@ def every_table(runner: Runner) -> Finding:
 def random_costs(runner: Runner) -> Finding:
     """Return shortfall over bound, on worlds with stationary efficiencies."""
 
-    def measure(place: Place, budget: float) -> Measured:
-        seen = shortfall(runner, COIN, place, budget, PATHS)
-        return seen, value_at(coin_bounds.stationary, place, budget)
+    def measure(spec: Spec, budget: float) -> Measured:
+        loss = shortfall(runner, COIN, spec, budget, PATHS)
+        return loss, value_at(coin_bounds.stationary, spec, budget)
 
     budgets = budgets_of(runner, 1e3, 1e4, 1e5)
     return hold_against(in_code(stationary_worlds()), budgets, measure).finding(
@@ -99,10 +99,10 @@ def random_costs(runner: Runner) -> Finding:
 def price(runner: Runner) -> Finding:
     """Return shortfall over bound with L twice the best efficiency, on i.i.d. worlds."""
 
-    def measure(place: Place, budget: float) -> Measured:
-        top = float(f"{2 * facts(place, budget)[3]:.3g}")
-        seen = shortfall(runner, f"{COIN}:price_max={top}", place, budget, PATHS)
-        return seen, value_at(coin_bounds.with_price, place, budget, price_max=top)
+    def measure(spec: Spec, budget: float) -> Measured:
+        top = float(f"{2 * facts(spec, budget)[3]:.3g}")
+        loss = shortfall(runner, f"{COIN}:price_max={top}", spec, budget, PATHS)
+        return loss, value_at(coin_bounds.with_price, spec, budget, price_max=top)
 
     steady = (t for t in stationary_worlds() if worlds.make(t, 1000).efficiencies is not None)
     return hold_against(in_code(steady), budgets_of(runner, 1e3, 1e4, 1e5), measure).finding(
@@ -124,19 +124,19 @@ def price(runner: Runner) -> Finding:
 def fixed_arm(runner: Runner) -> Finding:
     """Return regret over bound on worlds of both kinds."""
 
-    def against_fixed(place: Place, budget: float) -> Measured:
-        seen = runner.fixed_arm_regret(COIN, place, budget, PATHS)
-        return seen, value_at(coin_bounds.equal_costs, place, budget)
+    def against_fixed(spec: Spec, budget: float) -> Measured:
+        regret = runner.fixed_arm_regret(COIN, spec, budget, PATHS)
+        return regret, value_at(coin_bounds.equal_costs, spec, budget)
 
-    def part_of_fixed(phi: float, place: Place, budget: float) -> Measured:
-        gain = runner.runs(COIN, place, budget, PATHS)["gain"].to_numpy()
-        best = float(runner.arms_alone(place, budget, PATHS).mean(axis=1).max())
+    def part_of_fixed(phi: float, spec: Spec, budget: float) -> Measured:
+        gain = runner.runs(COIN, spec, budget, PATHS)["gain"].to_numpy()
+        best = float(runner.arms_alone(spec, budget, PATHS).mean(axis=1).max())
         bound = partial(coin_bounds.bounded_efficiency, best, phi)
         whole = best / (1 + phi)
-        return estimate(whole - gain), whole - value_at(bound, place, budget)
+        return estimate(whole - gain), whole - value_at(bound, spec, budget)
 
     budgets = budgets_of(runner, 3e2, 1e3, 1e4)
-    same: list[tuple[str, Place]] = [("`same_costs`", "same_costs")]
+    same: list[tuple[str, Spec]] = [("`same_costs`", "same_costs")]
     same += [(world.name, world) for seed in range(SEEDS) for world in [cycle(seed, equal=True)]]
     equal = hold_against(same, budgets, against_fixed)
     within = [
@@ -162,9 +162,9 @@ def fixed_arm(runner: Runner) -> Finding:
     )
 
 
-def truth(place: Place, budget: float) -> tuple[Floats, float]:
+def truth(spec: Spec, budget: float) -> tuple[Floats, float]:
     """Return the efficiencies, in the user's unit, and the total deviation from them."""
-    world = worlds.make(place, budget)
+    world = worlds.make(spec, budget)
     if world.efficiencies is not None:
         return world.efficiencies, 0.0
     tables, costs = world.tables, world.costs
@@ -185,13 +185,13 @@ def truth(place: Place, budget: float) -> tuple[Floats, float]:
 def gaps(runner: Runner) -> Finding:
     """Return shortfall over both bounds, on worlds with one best arm."""
 
-    def measure(gapped: bool, place: Place, budget: float) -> Measured:
-        efficiencies, deviation = truth(place, budget)
-        best, low, high = efficiencies.max(), *facts(place, budget)[1:3]
-        lost = best * budget - runner.runs(COIN, place, budget, PATHS)["gain"].to_numpy()
+    def measure(gapped: bool, spec: Spec, budget: float) -> Measured:
+        efficiencies, deviation = truth(spec, budget)
+        best, low, high = efficiencies.max(), *facts(spec, budget)[1:3]
+        lost = best * budget - runner.runs(COIN, spec, budget, PATHS)["gain"].to_numpy()
         if not gapped:
             more = {"deviation": deviation}
-            return estimate(lost), value_at(coin_bounds.stationary, place, budget, **more)
+            return estimate(lost), value_at(coin_bounds.stationary, spec, budget, **more)
         sizes = [gap for gap in (best - efficiencies).tolist() if gap > 0]
         bound = coin_bounds.with_gaps(sizes, budget, low, cost_max=high, deviation=deviation)
         return estimate(lost), bound.value or 0.0

@@ -91,15 +91,15 @@ def says_something_from(bound: Bound, n_arms: int, c: float, best: float) -> flo
 
 def threshold_rows() -> tuple[list[list[str]], float]:
     """Return a row for each K, c and best efficiency, and the least threshold of all."""
-    rows, least = [], math.inf
+    rows, fewest = [], math.inf
     for n_arms, c, best in (EASIEST, FEW_CHOICES, MORE_CHOICES):
         rounds = [
             says_something_from(bound, n_arms, c, best)
             for bound in (with_guard, without_guard, without_changes, square_root)
         ]
         rows.append([str(n_arms), f"{c:.2g}", *map(scientific, rounds)])
-        least = min(least, *rounds)
-    return rows, least
+        fewest = min(fewest, *rounds)
+    return rows, fewest
 
 
 @claim(
@@ -111,32 +111,30 @@ def threshold_rows() -> tuple[list[list[str]], float]:
 )
 def vanishing(runner: Runner) -> Finding:
     """Return from which round the bounds say something, and what is measured beside them."""
-    rows, least = threshold_rows()
+    rows, fewest = threshold_rows()
     budgets = runner.budgets(1e3, 1e4, 1e5)
-    seen, largest, below = [], 0.0, True
-    for place in PLACES:
-        n_arms, low, high, best = facts(place, budgets[-1])
-        world = worlds.make(place, budgets[-1])
+    world_rows, largest, below = [], 0.0, True
+    for spec in PLACES:
+        n_arms, low, high, best = facts(spec, budgets[-1])
+        world = worlds.make(spec, budgets[-1])
         assert world.efficiencies is not None
         assert world.cost_means is not None
         top = world.efficiencies.argmax()
         pay = float(world.efficiencies[top] * world.cost_means[top, 0])
-        lost = [
-            estimate(runner.pseudo_regret("replan", place, budget, PATHS)) for budget in budgets
-        ]
-        plain = estimate(runner.pseudo_regret(PLAIN, place, budgets[-1], PATHS))
+        lost = [estimate(runner.pseudo_regret("replan", spec, budget, PATHS)) for budget in budgets]
+        plain = estimate(runner.pseudo_regret(PLAIN, spec, budgets[-1], PATHS))
         leading = 0.4 * math.sqrt(n_arms * best * pay * budgets[-1])
         below &= plain.mean <= leading + ERRORS * plain.error
         n = budgets[-1] / low
         largest = max(largest, lost[-1].mean / with_guard(n_arms, low / high, best * high, n))
         cells = [format_mean(loss.mean, loss.high, ",.0f") for loss in (*lost, plain)]
-        seen.append([f"`{place}`", *cells, f"{leading:,.0f}"])
+        world_rows.append([f"`{spec}`", *cells, f"{leading:,.0f}"])
     last = f"B = {budgets[-1]:,.0f}"
     return Finding(
         "true, and empty at real budgets",
-        f"K = 2, c = 1: below the trivial e*B from {scientific(least)} rounds on at best; "
+        f"K = 2, c = 1: below the trivial e*B from {scientific(fewest)} rounds on at best; "
         f"measured at {last}: at most {scientific(largest)} of R1's bound",
-        below and largest < 1 and least > 1e6,
+        below and largest < 1 and fewest > 1e6,
         [
             "The proofs of R1 to R5 are on the page *What is true*. The first round (a power of "
             "ten) from which the bounds of R1 are below e*B, e* = 1/c:",
@@ -144,7 +142,7 @@ def vanishing(runner: Runner) -> Finding:
             "So what is measured is no evidence for them, and they do not explain it. "
             f"Pseudo-regret ({runner.paths(PATHS)} paths), and 0.4√(K e*μB), which is R2's leading "
             "term:",
-            Table(["world", *heads(budgets), f"`{PLAIN}`, {last}", f"R2, {last}"], seen),
+            Table(["world", *heads(budgets), f"`{PLAIN}`, {last}", f"R2, {last}"], world_rows),
         ],
     )
 
@@ -167,20 +165,20 @@ def no_looks(runner: Runner) -> Finding:
     """Return the loss with and without looks beside the lower bound, with a cheap rival, too."""
     rows, holds = [], True
     shares: dict[str, float] = {}
-    for place, budgets in RIVALS.items():
+    for spec, budgets in RIVALS.items():
         for budget in runner.budgets(*budgets):
-            best = facts(place, budget)[3]
+            best = facts(spec, budget)[3]
             bound = DEAR * (best - 3.1) * (budget - 2) - best
             # of the mean over paths; a few of them may all be lucky, and then say nothing of it
             spread = (best - 3.1) * budget * math.sqrt(DEAR * (1 - DEAR) / runner.paths(MANY))
             cells = [f"{bound:,.0f}"]
             for policy in ("replan:looks=0", "replan"):
-                seen = shortfall(runner, policy, place, budget, MANY)
-                cells.append(format_mean(seen.mean, seen.high, ",.0f"))
-                shares[policy] = seen.mean / (best * budget)
+                loss = shortfall(runner, policy, spec, budget, MANY)
+                cells.append(format_mean(loss.mean, loss.high, ",.0f"))
+                shares[policy] = loss.mean / (best * budget)
                 if policy == "replan:looks=0":
-                    holds &= seen.mean + ERRORS * max(seen.error, spread) >= bound
-            rows.append([f"`{place}`", f"{budget:,.0f}", *cells, f"{shares['replan']:.1%}"])
+                    holds &= loss.mean + ERRORS * max(loss.error, spread) >= bound
+            rows.append([f"`{spec}`", f"{budget:,.0f}", *cells, f"{shares['replan']:.1%}"])
     return Finding(
         "true; looks cure it, slowly if the rival is cheap",
         f"a rival of cost 0.001, B = 1,000: {shares['replan:looks=0']:.1%} of the optimum lost "
@@ -259,10 +257,10 @@ def guard(runner: Runner) -> Finding:
                 parts = np.array(
                     [against("replan", 1, budget, safe, good, seed=seed) for seed in range(SEEDS)]
                 )
-                seen, least = estimate(parts), promised(budget, safe)
-                violations += seen.mean + ERRORS * np.nan_to_num(seen.error) < least
+                share, minimum = estimate(parts), promised(budget, safe)
+                violations += share.mean + ERRORS * np.nan_to_num(share.error) < minimum
                 row = [f"{safe[0]:g}", f"{safe[1]:g}", f"{budget:,.0f}", str(good)]
-                games.append([*row, f"{seen.mean:.3f}", f"{least:.3f}"])
+                games.append([*row, f"{share.mean:.3f}", f"{minimum:.3f}"])
     rows, broken = [], []
     for policy in ("replan:looks=0,change=0", "replan:looks=0", "replan"):
         cells = [

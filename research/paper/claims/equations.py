@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from purse import worlds
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds, knapsack
 from purse.lab.theory.growth import fit_growth
 from purse.lab.theory.notions import round_gap
+from research.paper.curves import Curve
 from research.paper.finding import (
     GROWTH_HEAD,
     Finding,
@@ -45,7 +45,7 @@ def greedy_rule(runner: Runner) -> Finding:
         losses.append([loss, rewards.max(), (rewards / costs).max()])
     lost, reward, efficiency = np.array(losses).T
     sharp = lost / np.maximum(reward, 1e-9)
-    most = np.minimum(reward, efficiency)
+    largest = np.minimum(reward, efficiency)
     rows = {
         "optimum − greedy": lost,
         "(optimum − greedy) / max r": sharp,
@@ -54,7 +54,7 @@ def greedy_rule(runner: Runner) -> Finding:
     return Finding(
         "true, and sharper: max_i r(i) is enough",
         f"{INSTANCES} random instances: greedy loses at most {max(sharp):.2f}·max r",
-        bool((lost >= -1e-9).all() and (lost <= most + 1e-9).all()),
+        bool((lost >= -1e-9).all() and (lost <= largest + 1e-9).all()),
         [
             "The exact unbounded knapsack (`purse.lab.theory.knapsack.exact`) against the greedy "
             f"rule on {INSTANCES} random instances of two to five arms, budgets from 1 to 10:",
@@ -94,13 +94,13 @@ def regret_stochastic(runner: Runner) -> Finding:
         *(("five arms", FIVE, player) for player in PLAYERS),
     ):
         regrets = runner.regrets(player, world, budget, 40)
-        seen = regrets.evidence
-        assert seen.reward_means is not None
-        assert seen.cost_means is not None
-        efficiencies = seen.reward_means / seen.cost_means
+        runs = regrets.evidence
+        assert runs.reward_means is not None
+        assert runs.cost_means is not None
+        efficiencies = runs.reward_means / runs.cost_means
         best = efficiencies.argmax()
-        rounds = budget / seen.cost_means[best] + 1
-        middle = float(efficiencies[best]) * rounds - seen.gain.mean()
+        rounds = budget / runs.cost_means[best] + 1
+        middle = float(efficiencies[best]) * rounds - runs.gain.mean()
         exact, pulls, paper = (
             regrets[name] for name in ("best_efficiency", "pseudo_regret", "paper_pseudo_regret")
         )
@@ -208,16 +208,16 @@ def stop_rule(runner: Runner) -> Finding:
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     rows, curves, broken = [], [], True
     for label, world in PLACES.items():
-        place = worlds.make(world, 1000)
-        limit = place.n_arms / (float(place.cost_min.min()) / 1e9)
+        game = worlds.make(world, 1000)
+        limit = game.n_arms / (float(game.cost_min.min()) / 1e9)
         regrets = [runner.regrets("exp3.bwk", world, budget, PATHS) for budget in budgets]
-        seen = [regret["round_gap"] for regret in regrets]
+        gaps = [regret["round_gap"] for regret in regrets]
         apart = np.array([round_gap(regret.evidence) for regret in regrets])
         growth = fit_growth(np.array(budgets), apart)
-        means = [f"{gap.mean:,.0f}" for gap in seen]
+        means = [f"{gap.mean:,.0f}" for gap in gaps]
         rows.append([label, f"{limit:.0f}", *means, growth_cells(growth)[0]])
-        curves.append(measured_curve(label.replace("`", ""), budgets, seen))
-        broken &= seen[-1].low > limit and growth.low > 0.3
+        curves.append(measured_curve(label.replace("`", ""), budgets, gaps))
+        broken &= gaps[-1].low > limit and growth.low > 0.3
     curves.append(Curve("K/c = 20", budgets, [20.0] * len(budgets), theory=True))
     return Finding(
         "false",

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds, coin_bounds
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import World
+from research.paper.curves import Curve
 from research.paper.finding import Finding, Picture, Table, claim, heads, measured_curve
 from research.paper.guarantees import COIN, CORRUPTED, budgets_of, facts, hold_against
 from research.paper.runner import FIVE, PLAYERS, Runner
@@ -38,42 +38,42 @@ FEW = 10
 def every_player(runner: Runner) -> Finding:
     """Return pseudo-regret over its bound, and the larger of the regrets in two worlds."""
 
-    def measure(player: str, place: str | World, budget: float) -> tuple[Estimate, float]:
-        n_arms, cost, _, _ = facts(place, budget)
+    def measure(player: str, spec: str | World, budget: float) -> tuple[Estimate, float]:
+        n_arms, cost, _, _ = facts(spec, budget)
         lost = [
-            runner.pseudo_regret(player, f"{place},best={best}", budget, FEW)
+            runner.pseudo_regret(player, f"{spec},best={best}", budget, FEW)
             for best in (0, n_arms - 1)
         ]
         bound = coin_bounds.every_player(n_arms, budget, cost)
         return estimate(np.concatenate(lost)), bound.value or 0.0
 
-    def in_two_worlds(place: str | World, budget: float) -> tuple[Estimate, float]:
-        pair = (f"{place},world={world}" for world in (1, 2))
+    def in_two_worlds(spec: str | World, budget: float) -> tuple[Estimate, float]:
+        pair = (f"{spec},world={world}" for world in (1, 2))
         lost = [runner.fixed_arm_regret(COIN, world, budget, FEW) for world in pair]
-        least = bounds.kappa(facts(place, budget)[1]) * budget - 1
-        return max(lost, key=lambda loss: loss.mean), least
+        lower = bounds.kappa(facts(spec, budget)[1]) * budget - 1
+        return max(lost, key=lambda loss: loss.mean), lower
 
     sizes, budgets, players = SIZES, [1e4, 3e4, 1e5], PLAYED
     if runner.quick:  # of many arms little is enough
         sizes, budgets, players = QUICK_SIZES, [5e2, 1e3, 2e3], PLAYED[:2]
     rows: list[Sequence[str]] = []
-    least, violations = np.inf, 0
+    lowest, violations = np.inf, 0
     for n_arms, cost in sizes:
-        place = f"similar_costs:n_arms={n_arms},cost_min={cost}"
+        spec = f"similar_costs:n_arms={n_arms},cost_min={cost}"
         for player in players:
             ratios = hold_against(
-                [(f"K = {n_arms}, c = {cost}: `{player}`", place)],
+                [(f"K = {n_arms}, c = {cost}: `{player}`", spec)],
                 budgets,
                 partial(measure, player),
                 at_least=True,
             )
             rows += ratios.table.rows
-            least, violations = min(least, ratios.smallest), violations + ratios.violations
+            lowest, violations = min(lowest, ratios.smallest), violations + ratios.violations
     pairs = [(f"c = {cost}", f"two_worlds:cost_min={cost}") for cost in COSTS]
     two = hold_against(pairs, budgets_of(runner, 1e2, 1e3, 1e4), in_two_worlds, at_least=True)
     return Finding(
         "true",
-        f"{len(players)} players on {len(sizes)} worlds `similar_costs`: at least {least:.1f} of "
+        f"{len(players)} players on {len(sizes)} worlds `similar_costs`: at least {lowest:.1f} of "
         f"the lower bound; in the worse of each of {len(COSTS)} pairs of worlds at least "
         f"{two.smallest:.2f} of κ(c)B − 1",
         violations + two.violations == 0,
@@ -104,17 +104,17 @@ POLICIES = (COIN, *PLAYERS, "exp3++.price", "tsallis-inf.price", "replan")
 PATHS = 20
 
 
-def regret(runner: Runner, policy: str, place: str, budget: float) -> Estimate:
+def regret(runner: Runner, policy: str, spec: str, budget: float) -> Estimate:
     """Return regret against the best fixed arm.
 
     Return pseudo-regret on `SIMILAR`, whose gains are too noisy. Return e*B - G, e* = 2, on
     `FALSE_ROUNDS`, because false rounds hurt the best arm alone more than a player.
     """
-    if place == SIMILAR:
-        return estimate(runner.pseudo_regret(policy, place, budget, PATHS))
-    if place == FALSE_ROUNDS:
-        return estimate(2 * budget - runner.runs(policy, place, budget, PATHS)["gain"].to_numpy())
-    return runner.fixed_arm_regret(policy, place, budget, PATHS)
+    if spec == SIMILAR:
+        return estimate(runner.pseudo_regret(policy, spec, budget, PATHS))
+    if spec == FALSE_ROUNDS:
+        return estimate(2 * budget - runner.runs(policy, spec, budget, PATHS)["gain"].to_numpy())
+    return runner.fixed_arm_regret(policy, spec, budget, PATHS)
 
 
 @claim(
@@ -130,15 +130,15 @@ def guarantee_costs(runner: Runner) -> Finding:
     """Return regret of six policies on five worlds, for a quick look of three, and the bound."""
     budgets = [1e2, 1e3] if runner.quick else [1e2, 1e3, 1e4, 1e5]
     panels, rows, last = [], [], {}
-    for title, place in PLACES.items():
+    for title, spec in PLACES.items():
         curves = []
         for policy in (COIN, *PLAYERS) if runner.quick else POLICIES:
-            seen = [regret(runner, policy, place, budget) for budget in budgets]
-            curves.append(measured_curve(policy, budgets, seen))
-            rows.append([title, f"`{policy}`", *(f"{regret.mean:,.0f}" for regret in seen)])
-            last[policy, place] = seen[-1].mean / budgets[-1]
-        n_arms, low, high, _ = facts(place, budgets[0])
-        deviation = 0.6 * N_FALSE if place == FALSE_ROUNDS else 0.0
+            regrets = [regret(runner, policy, spec, budget) for budget in budgets]
+            curves.append(measured_curve(policy, budgets, regrets))
+            rows.append([title, f"`{policy}`", *(f"{regret.mean:,.0f}" for regret in regrets)])
+            last[policy, spec] = regrets[-1].mean / budgets[-1]
+        n_arms, low, high, _ = facts(spec, budgets[0])
+        deviation = 0.6 * N_FALSE if spec == FALSE_ROUNDS else 0.0
         bounds = [
             coin_bounds.stationary(n_arms, budget, low, cost_max=high, deviation=deviation)
             for budget in budgets
@@ -146,8 +146,8 @@ def guarantee_costs(runner: Runner) -> Finding:
         upper = [bound.value or 0.0 for bound in bounds]
         curves.append(Curve("proved for tsallis-inf.coin", budgets, upper, theory=True))
         panels.append((title, curves))
-    wrong = [last[PLAYERS[0], place] for place in ("misleading_ratio", "same_costs")]
-    ours = [last[COIN, place] for place in ("misleading_ratio", "same_costs")]
+    wrong = [last[PLAYERS[0], spec] for spec in ("misleading_ratio", "same_costs")]
+    ours = [last[COIN, spec] for spec in ("misleading_ratio", "same_costs")]
     return Finding(
         "true",
         f"at B = {budgets[-1]:,.0f} on `misleading_ratio` and `same_costs`: {COIN} loses "

@@ -29,9 +29,9 @@ def proposition_a(runner: Runner) -> Finding:
         cells = []
         for player in PLAYERS:
             for budget in budgets:
-                seen, bound = runner.own_rounds(player, world, budget, PATHS)
-                worst[player] = max(worst[player], seen.high / bound)
-                cells.append(f"{seen.mean / bound:.3f}")
+                regret, bound = runner.own_rounds(player, world, budget, PATHS)
+                worst[player] = max(worst[player], regret.high / bound)
+                cells.append(f"{regret.mean / bound:.3f}")
         rows.append([f"`{world}`", *cells])
     head = [f"`{player}`, {budget:,.0f}" for player in PLAYERS for budget in budgets]
     return Finding(
@@ -79,12 +79,12 @@ def proposition_b(runner: Runner) -> Finding:
     rows, error = [], 0.0
     for label, world in INSTANCES.items():
         for player in PLAYERS:
-            seen = runner.regrets(player, world, budget, 40).evidence
-            arm = seen.paper_arm
-            own = seen.counterfactual[arm] - seen.efficiency
-            between = seen.fixed_efficiency[arm] - seen.counterfactual[arm]
-            error = max(error, float(abs(own + between - efficiency_sums(seen)).max()) / budget)
-            parts = [part.mean() / budget for part in (efficiency_sums(seen), own, between)]
+            runs = runner.regrets(player, world, budget, 40).evidence
+            arm = runs.paper_arm
+            own = runs.counterfactual[arm] - runs.efficiency
+            between = runs.fixed_efficiency[arm] - runs.counterfactual[arm]
+            error = max(error, float(abs(own + between - efficiency_sums(runs)).max()) / budget)
+            parts = [part.mean() / budget for part in (efficiency_sums(runs), own, between)]
             rows.append([label, f"`{player}`", *(f"{part:.3f}" for part in parts)])
     head = ["instance", "player", "left side of eq. (8)", "own rounds", "between the two ends"]
     return Finding(
@@ -133,9 +133,9 @@ def proposition_c(runner: Runner) -> Finding:
                 del problem["gaps"]
                 bound = bounds.proposition_c(budget=budget, policy=player, **problem)
                 assert bound.applies
-                seen = runner.regrets(player, world, budget, 20)["best_fixed_arm"]
-                worst = max(worst, seen.high / (bound.value or 1.0))
-                cells.append(f"{seen.mean / (bound.value or 1.0):.3f}")
+                regret = runner.regrets(player, world, budget, 20)["best_fixed_arm"]
+                worst = max(worst, regret.high / (bound.value or 1.0))
+                cells.append(f"{regret.mean / (bound.value or 1.0):.3f}")
             rows.append([label, f"`{player}`", *cells])
     failing = runner.estimates("exp3.bwk", "same_costs", budgets, 20)
     return Finding(

@@ -36,8 +36,8 @@ def binds_from(n_arms: int, gap: float, beta: float) -> float:
     """Return the round from which the third term of eps stays below the second."""
 
     def excess(log_t: float) -> float:
-        rest = math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
-        return math.log(beta * log_t / gap**2) - log_t / 2 - rest
+        remainder = math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
+        return math.log(beta * log_t / gap**2) - log_t / 2 - remainder
 
     brentq = scipy("optimize", "the study of the paper").brentq
     return math.exp(brentq(excess, 2.0, 200.0))
@@ -188,7 +188,7 @@ def readings(runner: Runner) -> Finding:
             for budget in budgets
         ]
         last[label] = estimates[-1]
-        rows.append([label, *(format_mean(seen.mean, seen.high, ",.0f") for seen in estimates)])
+        rows.append([label, *(format_mean(loss.mean, loss.high, ",.0f") for loss in estimates)])
     default = last["`exp3++.bwk`: the proofs' readings (default)"]
     printed = last["`epsilon=printed,mixing=printed`"]
     head = [f"{arms}, {budget}" for arms in ("five", "ten") for budget in heads(budgets)]

@@ -7,9 +7,9 @@ from typing import Any
 
 from purse import worlds
 from purse.base.text import format_mean
-from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bound, bounds
 from purse.lab.theory.estimate import estimate
+from research.paper.curves import Curve
 from research.paper.finding import (
     Finding,
     Picture,
@@ -76,10 +76,7 @@ def theorem3(runner: Runner) -> Finding:
     """Measure regret with misleading random costs, and its growth with constant costs."""
     short, long = runner.budgets(1e3, 1e4, 1e5), runner.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
-    limits = {
-        "misleading_ratio": 0.6 / 0.5 - 0.5 / 0.55,
-        "misleading_costs": 2 - 0.5 / 0.55,
-    }
+    limits = {"misleading_ratio": 0.6 / 0.5 - 0.5 / 0.55, "misleading_costs": 2 - 0.5 / 0.55}
     for world, limit in limits.items():
         for player in (*PLAYERS, "exp3++.price"):
             regrets = [
@@ -99,15 +96,15 @@ def theorem3(runner: Runner) -> Finding:
         means.append([f"`{player}`", *(format_mean(e.mean, e.high, ",.0f") for e in estimates)])
         growths[f"`{player}`"] = growth
         curves.append(measured_curve(player, long, estimates))
-    place = worlds.make(FIVE, 1)
-    assert place.efficiencies is not None
-    assert place.cost_means is not None
-    loss = float(((place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]).sum())
+    five = worlds.make(FIVE, 1)
+    assert five.efficiencies is not None
+    assert five.cost_means is not None
+    loss = float(((five.efficiencies.max() - five.efficiencies) * five.cost_means[:, 0]).sum())
     # nearly all rounds cost 0.3
     explored = [loss * math.sqrt(budget / 0.3 * math.log(5) / 5) for budget in long]
-    gaps = bound.gaps_of(place)
+    gaps = bound.gaps_of(five)
     shape = [bounds.theorem3(gaps, budget, 0.3, cost_max=0.9).value or 0.0 for budget in long]
-    options: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bound.setting_of(place)}
+    options: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bound.setting_of(five)}
     proposed = [bounds.proposition_c(5, budget, 0.3, cost_max=0.9, **options) for budget in long]
     proved = [bound.value or 0.0 for bound in proposed]
     curves += [

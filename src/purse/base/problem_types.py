@@ -82,5 +82,5 @@ def of_error(error: PurseError) -> dict[str, Any]:
 
 
 def numbers_of(error: PurseError) -> dict[str, float]:
-    """Return what an error says besides its text."""
+    """Return the numbers of an error, as JSON has them beside its text."""
     return {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}

@@ -610,9 +610,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         or presumed spent so far, not the whole budget; what is held or left counts for neither.
 
         With this confidence it holds at all times at once, for every policy, so that one may look
-        whenever one likes. It takes for granted that an arm's rewards and costs are independent
-        draws that do not change: after a change it is void. Retired arms do not count for the best
-        way.
+        whenever one likes. It assumes that an arm's rewards and costs are independent draws that do
+        not change: after a change it is void. Retired arms do not count for the best way.
 
         There is no `share`, and `notes` says why, if there are features, if asks allowed only some
         of the arms, if the policy looks for changes and has found one, if rewards are waited for,

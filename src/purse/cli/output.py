@@ -13,7 +13,8 @@ import click
 from purse.base.text import align_columns
 
 if TYPE_CHECKING:
-    from purse.lab.study.results import Study, TableStudy
+    from purse.lab.result import Result
+    from purse.lab.study.regrets import Regrets
     from purse.lab.theory.bound import Bound
 
 _COLUMN_LIMIT = 100  # longer lines are hard to read
@@ -38,31 +39,20 @@ def print_hanging(head: str, text: str) -> None:
     )
 
 
-def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
-    """Print the tables of regrets for people, each under the name and the text of its world."""
-    for world, (head, *rows) in (*result.grids(), *result.optimum_grids()):
-        click.echo(click.style(world, bold=True))
-        if world != worlds[world]:
-            click.echo(f"  {worlds[world]}")
-        _print_grid([head, *rows])
-        click.echo()
-    ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
-    if ended:
-        what = "paths reached the end of their world before the end of the budget"
-        print_hanging("", f"{ended} of {paths} {what}")
-
-
-def print_gains(result: TableStudy) -> None:
-    """Print the tables of gains of a replay for people, the largest gain first.
-
-    The tables hold policies and references.
+def print_result(result: Result, below: Mapping[str, str] | None = None) -> None:
+    """Print the tables of a result for people, and its remarks; `below` has a line for the title
+    of a table.
     """
-    from purse.lab.replay.table_words import gains
-
-    for table in gains(result):
-        click.echo(click.style(table["title"], bold=True))
-        _print_grid([table["head"], *(row["cells"] for row in table["rows"])])
+    for grid in result.grids():
+        if grid.title:
+            click.echo(click.style(grid.title, bold=True))
+            line = (below or {}).get(grid.title, grid.title)
+            if line != grid.title:
+                click.echo(f"  {line}")
+        _print_grid([grid.head, *grid.rows])
         click.echo()
+    for line in result.remarks():
+        print_hanging("", line)
 
 
 def _print_grid(grid: Sequence[Sequence[str]]) -> None:
@@ -80,11 +70,12 @@ def _print_grid(grid: Sequence[Sequence[str]]) -> None:
         others = others[count:]
 
 
-def print_notions(title: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
+def print_notions(result: Regrets) -> None:
     """Print the notions of regret for people: name, mean, half its interval, and what it is."""
-    click.echo(title)
-    aligned = align_columns([row[:3] for row in rows], left=(0, 2))
-    for (name, mean, half), row in zip(aligned, rows, strict=True):
+    (grid,) = result.grids()
+    click.echo(result.title)
+    aligned = align_columns([row[:3] for row in grid.rows], left=(0, 2))
+    for (name, mean, half), row in zip(aligned, grid.rows, strict=True):
         print_hanging(f"{name}  {mean} {half}  ", row[3])
 
 

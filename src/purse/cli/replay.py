@@ -21,7 +21,7 @@ from purse.cli.options import (
     seed_option,
     workers_option,
 )
-from purse.cli.results import given, results_of
+from purse.cli.results import chosen_options, results_of
 from purse.cli.study import print_files, where
 from purse.errors import InvalidInput
 
@@ -233,7 +233,7 @@ def replay(
     if any(map(_either, budgets)):
         rounds = open_rounds(data, question)
         _check_marks(budgets, rounds)
-    decides = given(("policies", "budgets", "paths", *options))
+    decides = chosen_options(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,
         json.dumps([str(data), decides], sort_keys=True) if decides else None,

@@ -21,32 +21,32 @@ COMPARISON = "compare"
 _MARK = 8  # characters that tell apart what has the same name
 
 
-def results_of(file: Path, asked: str | None = None) -> Path:
+def results_of(file: Path, options: str | None = None) -> Path:
     """Return the folder for the results of a file, which is always one inside `RESULTS`.
 
-    asked   see `folder_named`
+    options   see `folder_named`
 
     >>> [str(results_of(Path(name))) for name in ("log.csv", "..csv", "...csv")]
     ['purse-results/log', 'purse-results/..csv', 'purse-results/...csv']
     """
-    return folder_named(file.stem if file.stem.strip(".") else file.name, asked)
+    return folder_named(file.stem if file.stem.strip(".") else file.name, options)
 
 
-def folder_named(name: str, asked: str | None) -> Path:
-    """Return the folder of this name inside `RESULTS`, another one for each thing asked.
+def folder_named(name: str, options: str | None) -> Path:
+    """Return the folder of this name inside `RESULTS`, another one for each text of options.
 
-    asked   what decides the results, as text; None: what is usual
+    options   what decides the results, as text; None: what is usual
 
     >>> str(folder_named("compare", None)), str(folder_named("compare", "seed = 0"))
     ('purse-results/compare', 'purse-results/compare-989713f4')
     """
-    if asked is None:
+    if options is None:
         return RESULTS / name
-    return RESULTS / f"{name}-{hashlib.sha256(asked.encode()).hexdigest()[:_MARK]}"
+    return RESULTS / f"{name}-{hashlib.sha256(options.encode()).hexdigest()[:_MARK]}"
 
 
-def given(names: Iterable[str]) -> dict[str, Any]:
-    """Return the options of the running command with these names that were given."""
+def chosen_options(names: Iterable[str]) -> dict[str, Any]:
+    """Return the options of the running command with these names that were typed."""
     context = click.get_current_context()
     return {
         name: context.params[name]
@@ -60,7 +60,7 @@ def folder_of(study: Path | None) -> Path:
     from purse.lab.study import manifest
 
     if study is None:
-        studies = kept()
+        studies = study_folders()
         return studies[0] if studies else RESULTS
     if study.suffix == ".toml":
         return results_of(study)
@@ -69,7 +69,7 @@ def folder_of(study: Path | None) -> Path:
     return RESULTS / study
 
 
-def kept() -> list[Path]:
+def study_folders() -> list[Path]:
     """Return the folders of all studies in `RESULTS`, the last one first."""
     from purse.lab.study import manifest
 
@@ -80,7 +80,7 @@ def kept() -> list[Path]:
 
 def with_names(error: InvalidInput, study: Path | None) -> InvalidInput:
     """Return the error about a folder without a study, with the studies that there are."""
-    names = [folder.name for folder in kept()]
+    names = [folder.name for folder in study_folders()]
     if not names:
         return error
     hint = suggest("" if study is None else study.name, names)

@@ -82,10 +82,8 @@ def regret(
 
     measured = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:
-        print_notions(measured.title, measured.rows())
+        print_notions(measured)
         return
-    facts = {name: getattr(measured, name) for name in ("policy", "world", "budget")}
-    facts |= {"stop": options["stop"], "seed": options["seed"], "n_paths": paths}
-    print_json(
-        facts | {"regrets": {name: regret._asdict() for name, regret in measured.estimates.items()}}
-    )
+    facts = measured.as_dict()
+    named = {name: facts[name] for name in ("policy", "world", "budget")}
+    print_json(named | {name: options[name] for name in ("stop", "seed")} | facts)

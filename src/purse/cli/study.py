@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.optional import check_lab
+from purse.base.text import plain
 from purse.cli.options import (
     PATH,
     WORLD_HELP,
@@ -23,14 +24,14 @@ from purse.cli.options import (
     policies_argument,
     run_options,
 )
-from purse.cli.output import print_gains, print_hanging, print_json, print_regrets
+from purse.cli.output import print_hanging, print_json, print_result
 from purse.cli.results import (
     COMPARISON,
     RESULTS,
+    chosen_options,
     folder_named,
     folder_of,
-    given,
-    kept,
+    study_folders,
     with_names,
 )
 from purse.errors import InvalidInput
@@ -88,16 +89,16 @@ def compare(
     from purse.lab.study import compare as defaults
     from purse.lab.study.plan import Plan, WorldLike
 
-    places: Mapping[str, WorldLike] = {world: world for world in worlds} or defaults.DEFAULT_WORLDS
+    sources: Mapping[str, WorldLike] = {world: world for world in worlds} or defaults.DEFAULT_WORLDS
     plan = Plan.of(
         policies or defaults.DEFAULT_POLICIES,
-        places,
+        sources,
         budgets=budgets or defaults.DEFAULT_BUDGETS,
         n_paths=defaults.DEFAULT_PATHS if paths is None else paths,
         title=None,
         **options,
     )
-    target = folder or folder_named(COMPARISON, plan.toml if given(_DECIDES) else None)
+    target = folder or folder_named(COMPARISON, plan.toml if chosen_options(_DECIDES) else None)
     result = defaults.run(
         plan, n_workers=workers, device=device, folder=target, shared=folder is None
     )
@@ -154,15 +155,15 @@ def status(study: Path | None, as_json: bool) -> None:
     """
     from purse.lab.study import manifest
 
-    target = _found(study)
+    target = _existing_folder(study)
     facts = manifest.load(target)
     done, planned, size = manifest.progress_of(target)
-    others = kept()[1:] if study is None else []
+    others = study_folders()[1:] if study is None else []
     if as_json:
-        rest = {key: facts[key] for key in facts if key != "shards"}
+        facts_shown = {key: facts[key] for key in facts if key != "shards"}
         progress = {"folder": str(target), "shards": planned, "finished": done, "bytes": size}
         earlier = {"others": [str(folder) for folder in others]} if study is None else {}
-        print_json({**progress, **rest, **earlier})
+        print_json({**progress, **facts_shown, **earlier})
         return
     late = f", delay={facts['delay']}" if facts.get("delay") else ""
     click.echo(
@@ -173,9 +174,9 @@ def status(study: Path | None, as_json: bool) -> None:
     click.echo(f"{manifest.standing(target)}; {end}")
     if study is None:
         click.echo(f"in {target}")
-    for place, folder in enumerate(others):
+    for index, folder in enumerate(others):
         before = manifest.load(folder)
-        click.echo("" if place else "Earlier:", nl=not place)
+        click.echo("" if index else "Earlier:", nl=not index)
         policies = ", ".join(before["policies"])
         print_hanging(
             f"  {folder}  ", f"{policies}: {_size_of(before)}; {before['made'] or 'not finished'}"
@@ -198,19 +199,18 @@ def show(study: Path | None, as_json: bool) -> None:
 
     Without a name takes the last study; `purse lab status` lists all.
     """
-    from purse.lab.study.results import Study, TableStudy
+    from purse.lab.study.results import Study
 
-    target = _found(study)
+    target = _existing_folder(study)
     result = Study.load(target)
     if as_json:
-        print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
+        print_json(result.as_dict())
         return
-    if study is None and len(kept()) > 1:
-        click.echo(f"{target}, the last of {len(kept())}; `purse lab status` lists them", err=True)
-    if isinstance(result, TableStudy):
-        print_gains(result)
-    else:
-        print_regrets(result, result.facts.worlds)
+    if study is None and len(study_folders()) > 1:
+        click.echo(
+            f"{target}, the last of {len(study_folders())}; `purse lab status` lists them", err=True
+        )
+    print_result(result, result.facts.worlds)
 
 
 @click.command()
@@ -224,12 +224,12 @@ def report(study: Path | None, folder: Path | None) -> None:
     """
     from purse.lab.study.results import Study
 
-    target = _found(study)
+    target = _existing_folder(study)
     for file in Study.load(target).publish(folder or target):
         click.echo(str(file))
 
 
-def _found(study: Path | None) -> Path:
+def _existing_folder(study: Path | None) -> Path:
     """Return the folder of a study that exists.
 
     Raise `InvalidInput` with the studies that there are, if this one is not among them.
@@ -246,17 +246,13 @@ def _found(study: Path | None) -> Path:
 
 def _present(study: Study, target: Path, as_json: bool) -> None:
     """Write the report, and print the regrets and what they say of each world."""
-    from purse.lab.report import frames
-    from purse.lab.report.prose.study import finding
-
     files = study.publish(target)
     if as_json:
-        print_files(target, files, worlds=study.facts.worlds, rows=study.table().to_dicts())
+        print_files(target, files, **study.as_dict())
     else:
-        print_regrets(study, study.facts.worlds)
-        beside = frames.differences(study)
-        for world in study.facts.worlds:
-            print_hanging("", f"{world}: {finding(study, world, beside)}")
+        print_result(study, study.facts.worlds)
+        for world, verdict in study.verdicts().items():
+            print_hanging("", plain(f"{world}: {verdict.sentence}"))
         click.echo(f"\n{where(target, files)}")
 
 

@@ -61,9 +61,11 @@ def bounds(
 
     if world is not None:
         context = click.get_current_context()
-        given = {param.name: param.opts[0] for param in context.command.params}
+        option_of = {param.name: param.opts[0] for param in context.command.params}
         source = context.get_parameter_source
-        typed = [given[name] for name in _OF_WORLD if source(name) is not ParameterSource.DEFAULT]
+        typed = [
+            option_of[name] for name in _OF_WORLD if source(name) is not ParameterSource.DEFAULT
+        ]
         if typed:
             names = ", ".join(typed)
             raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")
@@ -113,19 +115,19 @@ def optimum(
     from purse.lab.theory import contexts
 
     sizes = budget[0] if len(budget) == 1 else list(budget)
-    place = worlds.make(world, sizes)
-    optima = contexts.optima(place, sizes, horizon=horizon)
-    if horizon is not None or place.horizon is not None or place.n_rounds is not None:
+    made_world = worlds.make(world, sizes)
+    optima = contexts.optima(made_world, sizes, horizon=horizon)
+    if horizon is not None or made_world.horizon is not None or made_world.n_rounds is not None:
         optima[contexts.HINDSIGHT] = contexts.hindsight_optimum(
-            place, sizes, horizon=horizon, n_paths=paths, seed=seed
+            made_world, sizes, horizon=horizon, n_paths=paths, seed=seed
         )
     if not optima:
         raise InvalidInput(
-            f"{place.name} changes from round to round and has no end: no optimum is known; "
+            f"{made_world.name} changes from round to round and has no end: no optimum is known; "
             "pass --horizon"
         )
     if as_json:
-        print_json({"world": place.name, "budget": sizes, "optima": optima})
+        print_json({"world": made_world.name, "budget": sizes, "optima": optima})
     else:
         width = max(map(len, optima))
         for name, gain in optima.items():

@@ -82,7 +82,7 @@ class Recommendation:
             return f"{self.arm} is best{near} {self.question}, with {self.sureness} confidence"
         if self.arm is not None:
             wanted = f"{100 * self.wanted:.6g}% was asked for"
-            sure = f", with {self.sureness} confidence where {wanted}"
+            sure = f", with {self.sureness} confidence; {wanted}"
             so_far = sure if self.confidence >= 0.001 else " so far"
             return f"not sure yet: {self.arm} leads {self.question}{so_far}{self._others}"
         if self.certain:

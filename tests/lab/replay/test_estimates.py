@@ -141,7 +141,7 @@ def test_results_for_people_and_about_arms() -> None:
     assert (
         answer == "The log contradicts its probabilities (of 0, 1 and 2), so do not rely on this:"
     )
-    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "rounds", "spent"]
+    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "rounds", "spent", "less"]
     assert line.split()[0] == "uniform"
     assert all(len(each) <= 80 for each in str(found).splitlines())
     assert [text[32:35] for text in found.warnings] == ["'0'", "'1'", "'2'"]

@@ -126,7 +126,7 @@ def test_notebooks_show_the_tables_escaped(table: TableReplay, log: LogResult) -
     assert "always a&amp;b" in shown
     shown = log._repr_html_()
     assert shown.startswith(
-        "<p>frame: 121 logged rounds of 3 arms; games of at most 121 rounds</p><p>The largest "
+        "<p>frame: 121 logged rounds of 3 arms; games of at most 121 rounds</p><p>The log does "
     )
     assert "plays arm &#x27;&lt;c&gt;&#x27;, whose effective sample size is 1, below 30" in shown
     assert "<c>" not in shown

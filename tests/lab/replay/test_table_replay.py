@@ -59,7 +59,7 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
     _, head, *lines = rest[rest.index("") :]
     assert answer.startswith("B = 6: On these 4 rows uniform gains")
     assert first == "data.csv: 4 of 4 rounds in 5 random orders, 2 arms, stop=retry"
-    assert " ".join(head.split()) == "budget 6 gain ± 95% of the LP spent pulls"
+    assert " ".join(head.split()) == "budget 6 gain ± 95% of the LP spent pulls less"
     assert " ".join(lines[0].split()) == "always large (largest reward a pull) 9 100.0% 6 3"
 
 
@@ -75,8 +75,10 @@ def test_an_answer_counts_the_chance_in_the_rows(better: int, told: bool) -> Non
     assert row["ahead"] == pytest.approx(differences.sum())
     assert row["ahead_error"] == pytest.approx(5 * differences.std(ddof=1))
     says = " ".join(str(result).split())
-    assert ("On these 25 rows buy b in every round" in says) == told
-    assert ("may well turn it round; the rows do not tell" in says) != told
+    ((outcome, sentence),) = result.verdicts().values()
+    assert ("On these 25 rows **buy `b` in every round**" in sentence) == told
+    assert outcome == "best"
+    assert ("other rows may well turn it round" in says) != told
     assert "not that of other rows" in says
 
 

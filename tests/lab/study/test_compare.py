@@ -177,16 +177,16 @@ def test_references_have_each_optimum_under_its_own_name(seen: Study) -> None:
 
 
 def test_tables_tell_regret_and_share_against_the_lp_with_contexts(seen: Study) -> None:
-    ((world, grid),) = seen.optimum_grids()
-    assert world == "seen"
-    assert grid[0] == ["regret (share) against the LP with contexts", "B = 10", "B = 20"]
-    assert [row[0] for row in grid[1:]] == ["uniform", contexts.WITHOUT, contexts.LINEAR]
+    (grid,) = seen.optimum_grids()
+    assert grid.title == "seen"
+    assert grid.head == ["regret (share) against the LP with contexts", "B = 10", "B = 20"]
+    assert [row[0] for row in grid.rows] == ["uniform", contexts.WITHOUT, contexts.LINEAR]
     gain = seen.table().filter(world="seen", budget=20)["gain"].item()
     share = gain / contexts.lp_with_contexts(CLASSES, 20)
-    assert grid[1][2].endswith(f"({share:.1%})")
+    assert grid.rows[0][2].endswith(f"({share:.1%})")
     text = str(seen)
-    assert text.count("regret against the best fixed arm") == 2
-    assert text.count("against what one can expect at most who sees contexts") == 1
+    assert text.count("regret, mean ± 95%") == 2
+    assert text.count("regret (share) against the LP with contexts") == 1
     assert seen._repr_html_().count("<table") == 3
     page = purse.compare("uniform", {"seen": CLASSES}, budgets=[10], n_paths=5).html()
     assert page.count("Regret against the LP with contexts in seen") == 1

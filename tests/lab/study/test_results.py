@@ -19,7 +19,7 @@ from purse.lab.study.manifest import _MANIFEST, Recording, StudyFacts, TableFact
 from purse.lab.study.plan import _CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.study.shard import Frames, JobSpec, Shard
-from tests.lab.report.made_up import made_up
+from tests.lab.page.made_up import made_up
 from tests.support.lab import contents
 from tests.support.paths import EPSILON_GREEDY
 

@@ -215,11 +215,11 @@ LIMITED: dict[str, tuple[Callable[[], float], int]] = {
 @pytest.mark.parametrize("name", LIMITED)
 def test_the_limits_count_work_and_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     call, work = LIMITED[name]
-    for limit, most in (("MOST_WORK", work), ("MOST_STEPS", 10)):
+    for limit, value in (("_MOST_WORK", work), ("_MOST_STEPS", 10)):
         with monkeypatch.context() as patch:
-            patch.setattr(knapsack, limit, most)
+            patch.setattr(knapsack, limit, value)
             assert call() > 0
-            patch.setattr(knapsack, limit, most - 1)
+            patch.setattr(knapsack, limit, value - 1)
             message = r"^budget=1: 10 steps of 0\.1, the common divisor of all costs, are too many$"
             with pytest.raises(purse.InvalidInput, match=message):
                 call()

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.heat_map import heat_map
+from purse.lab.figure import render_svg
 from research.leaderboard import in_traffic, notes, tables
 from research.leaderboard.case import Case
+from research.leaderboard.heat_map import heat_map
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown
 from research.leaderboard.record import Record, record_of
 from research.leaderboard.scores import Alone, Leaderboard

@@ -25,7 +25,6 @@ from purse.lab.replay.context_world import (
     make_context_world,
 )
 from purse.lab.replay.log_result import UNKNOWN, LogEstimate
-from purse.lab.replay.log_words import SHORT
 from purse.lab.replay.logged_rounds import MOST_DRAWS, seat
 from purse.lab.replay.model_world import ModelWorld, make_model, ratio
 from purse.lab.study.compile_ahead import warm_up_all
@@ -236,7 +235,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
         refused = None
         if rounds == n and (log.horizon is None or log.horizon > n):
             left = amounts.text(units[0] - log.cost[:, 0].sum())
-            refused = f"{SHORT}: it ends with {left} of the budget left"
+            refused = f"log too short: it ends with {left} of the budget left"
         again = [
             _play_rows(log, np.sort(generator(question.seed, number).integers(n, size=n)), units)
             for number in range(question.logs)

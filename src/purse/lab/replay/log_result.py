@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts
 from purse.base.optional import pl
-from purse.base.text import plain
+from purse.base.text import (
+    code,
+    format_budget,
+    format_digits,
+    format_gain,
+    join_words,
+    keep_on_line,
+    plain,
+)
 from purse.lab.data.log import Log
-from purse.lab.replay import log_words
-from purse.lab.replay.answer import Answer
 from purse.lab.replay.bootstrap import Resampled
 from purse.lab.replay.references import describe_mixture
+from purse.lab.result import Grid, PageResult, Verdict
 from purse.lab.study.manifest import Facts, Recording
-from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
 from purse.types import Floats
 
+FIRST = "snips"  # the method that is quoted, if it answers
+THOROUGH = 1_000  # logs from which on nothing is said about more
+GAME = ("rounds", "spent", "less")
 _NUMBERS = ("estimate", "error", "low", "high")
 _SPENT = ("spent", "spent_low", "spent_high")
 _MOST_NAMED, _LEAST_SHARE = 5, 0.01  # of the arms that a player pulls
@@ -54,10 +62,8 @@ class LogFacts(Facts):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogResult(Answer):
+class LogResult(PageResult):
     """The gain that each policy would have had with each budget, by each method."""
-
-    gap = ("",)
 
     log: Log
     estimates: tuple[LogEstimate, ...]
@@ -140,38 +146,225 @@ class LogResult(Answer):
         }
         return pl.DataFrame(columns).with_columns(pl.col("reward", *costs).fill_nan(None))
 
-    def publish(self, folder: Path) -> list[Path]:
-        """Write the report to a folder, and its figure and tables; the page comes first."""
-        return page_of(self).publish(folder)
-
     @property
-    def summary(self) -> str:
-        """What was asked of which log, in a line."""
+    def title(self) -> str:
+        """The log and its games, in a line."""
         horizon = self.log.horizon
         games = "no limit on rounds" if horizon is None else f"games of at most {horizon:,} rounds"
         rounds = f"{len(self.log):,} logged rounds of {len(self.log.arms)} arms"
         return f"{self.log.name}: {rounds}; {games}"
 
-    def findings(self) -> dict[str, str]:
-        """For each budget the answer in words, in Markdown."""
-        gains = {
-            (row.policy, row.budget, row.method): row.gains
-            for row in self.estimates
-            if row.gains is not None
-        }
-        return log_words.findings(self.frame(), gains, self.log)
+    def as_dict(self) -> dict[str, Any]:
+        """Return the rows of `frame()`, as JSON has them."""
+        return {"rows": self.frame().to_dicts()}
 
-    def grids(self) -> Iterator[list[list[str]]]:
-        """Yield a table for each budget as text, the largest estimate first."""
+    def verdicts(self) -> dict[str, Verdict]:
+        """For each budget the best player; the reasons to doubt it come first."""
+        log, frame = self.log, self.frame()
+        turns = [turn.arm for turn in log.turns]
+        reasons: dict[str, Sequence[int]] = {
+            "The log contradicts its probabilities": log.contradicted.tolist(),
+            "Rewards change from the first half of the rows to the second": turns,
+        }
+        doubts = [
+            f"**{reason}** (of {join_words(code(log.arms[arm]) for arm in arms)})"
+            for reason, arms in reasons.items()
+            if arms
+        ]
+        verdicts = {}
+        for budget in budgets_of(frame):
+            players = self.ranked(frame.filter(budget=budget))
+            if turns:
+                players.sort(key=lambda row: row["kind"] == "log")
+            verdict = _verdict(players, len(log))
+            if doubts:
+                sentence = verdict.sentence.replace("**", "")
+                doubted = f"{'; '.join(doubts)}, so do not rely on this: {sentence}"
+                verdict = Verdict("refused", doubted)
+            verdicts[f"B = {format_budget(budget)}"] = verdict
+        return verdicts
+
+    def ranked(self, here: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the quoted row of each player with one budget, the largest estimate first, with
+        `less`: how much less it gains than the best, in the same logs drawn again.
+
+        The first rows of a log whose rewards change are no match for players, which are estimated
+        from all of it: then the log itself is not the best.
+        """
+        gains = {(row.policy, row.budget, row.method): row.gains for row in self.estimates}
+        players = quoted(here)
+        first, *_ = sorted(players, key=lambda row: bool(self.log.turns) and row["kind"] == "log")
+        best = gains[first["policy"], first["budget"], first["method"]]
+        for row in players:
+            own = gains[row["policy"], row["budget"], row["method"]]
+            row["less"] = None
+            if best and own and row is not first and not row["refused"]:
+                row["less"] = best.ahead(own)
+        return players
+
+    def grids(self) -> Iterator[Grid]:
+        """Yield a table for each budget, the largest estimate first, in about 80 columns."""
         frame = self.frame()
-        for budget in log_words.budgets_of(frame):
-            yield log_words.grid(frame.filter(budget=budget), budget)
+        for budget in budgets_of(frame):
+            head = [f"budget {budget:g}", "estimate ± 95%", *GAME]
+            rows = [
+                [row["policy"], estimate_text(row), *game_texts(row)]
+                for row in self.ranked(frame.filter(budget=budget))
+            ]
+            yield Grid(head, rows)
 
     def remarks(self) -> list[str]:
-        """Return a line for each refusal, each confidence, each note and each warning."""
+        """Return a line for each refusal, the precision, each doubt, each note and each warning."""
         return [
-            *map(plain, log_words.short_reasons(self.frame())),
-            plain(log_words.precision(self.facts.replicates)),
+            *map(plain, self.reasons()),
+            plain(precision(self.facts.replicates)),
+            *map(plain, self.doubts()),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
+
+    def reasons(self) -> list[str]:
+        """Return a line for each reason why nothing is quoted of a player."""
+        frame = self.frame()
+        return reasons(
+            row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))
+        )
+
+    def doubts(self) -> list[str]:
+        """Return a line for each budget with which the methods contradict each other."""
+        frame = self.frame()
+        lines = []
+        for budget in budgets_of(frame):
+            answers = frame.filter(pl.col("refused").is_null(), budget=budget)
+            split = [
+                str(policy)
+                for (policy,), rows in answers.group_by(["policy"], maintain_order=True)
+                if rows["low"].max() > rows["high"].min()  # type: ignore[operator]
+            ]
+            if split:
+                lines.append(
+                    f"B = {format_budget(budget)}: the methods differ by more than their intervals "
+                    f"for {join_words(map(code, split))}: a sign that an assumption does not hold"
+                )
+        return lines
+
+
+def methods_of(frame: pl.DataFrame) -> list[str]:
+    """Return the methods, in the order in which they were given."""
+    return frame["method"].unique(maintain_order=True).to_list()
+
+
+def budgets_of(frame: pl.DataFrame) -> list[float]:
+    """Return the budgets, from the least to the largest."""
+    return sorted(frame["budget"].unique())
+
+
+def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the quoted row of each player with one budget: the largest estimate first."""
+    rows = [
+        min(part.to_dicts(), key=lambda row: (bool(row["refused"]), row["method"] != FIRST))
+        for _, part in here.group_by(["policy"], maintain_order=True)
+    ]
+    return sorted(
+        rows, key=lambda row: (bool(row["refused"]), 0 if row["refused"] else -row["estimate"])
+    )
+
+
+def estimate_text(row: Mapping[str, Any]) -> str:
+    """Write an estimate with half its interval, or the two or three words with which the reason of
+    its refusal begins.
+
+    >>> estimate_text({"refused": "log too short: it ends with 3 of the budget left"})
+    'log too short'
+    """
+    return row["refused"].partition(":")[0] if row["refused"] else _gain_text(row)
+
+
+def _gain_text(row: Mapping[str, Any]) -> str:
+    """Return an estimate with half its interval: the longer half, if the other one is cut off."""
+    mean = row["estimate"]
+    return format_gain(mean, mean + max(row["high"] - mean, mean - row["low"]))
+
+
+def game_texts(row: Mapping[str, Any]) -> list[str]:
+    """Write the rounds of a game, what it spends, and how much less it gains than the best."""
+    spent, less = row["spent"], row["less"]
+    return [
+        format_digits(row["rounds"]),
+        "" if spent is None else format_digits(spent),
+        "" if less is None else format_gain(less.mean, less.high),
+    ]
+
+
+def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each reason of a refusal, with the players that it concerns."""
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        if row["refused"]:
+            who.setdefault(row["refused"], []).append(row["policy"])
+    return [f"{reason} ({', '.join(dict.fromkeys(players))})" for reason, players in who.items()]
+
+
+def precision(n: int) -> str:
+    """Return how sure intervals from `n` logs that were drawn again are."""
+    wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
+    says = (
+        f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
+        f"are known to about {wide}."
+    )
+    return (
+        says
+        if n >= THOROUGH
+        else f"{says} `thorough` (--thorough) draws more, and plays more games."
+    )
+
+
+def _verdict(players: Sequence[Mapping[str, Any]], n: int) -> Verdict:
+    """Return who is estimated best of the ranked players with one budget.
+
+    n   rows of the log
+    """
+    answered = [row for row in players if not row["refused"]]
+    if not answered:
+        return Verdict("refused", "This log can tell nothing: every method refuses every player.")
+    if all(row["rounds"] == 0 for row in answered):
+        says = "**The budget pays for no pull**: nothing can be bought with it."
+        return Verdict("refused", says)
+    best, *others = answered
+    usual = best["method"] == FIRST or best["kind"] == "log"
+    amount = f"**{_tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
+    first = f"the first {best['rounds']:,.0f} of its {n:,} rows"
+    logged = f"as logged, {first if best['rounds'] < n else f'its {n:,} rows'} gained {amount}"
+    if all(row["kind"] == "log" for row in answered):
+        return Verdict("refused", f"**This log is too small to tell**: {logged}.")
+    name, pulls = _name_of(best), f" and pulls {best['pulls']}" if best["kind"] == "policy" else ""
+    if best["estimate"] < 0:
+        return Verdict("best", f"**Buy nothing**: the least that is lost is {amount}, by {name}.")
+    near = [row for row in others if row["less"] is None or not row["less"].low > 0]
+    if near and all(row in near for row in others if row["kind"] != "log"):
+        return Verdict(
+            "tied",
+            f"**The log cannot tell what is best**: {name} has the largest estimate, {amount}"
+            f"{pulls and ','}{pulls}, and no policy or arm is behind it beyond chance.",
+        )
+    if near:  # nothing but the amount is certain
+        tied = join_words(map(_name_of, near))
+        says = f"**The log does not tell {tied} from {name}**, which has the largest estimate"
+        return Verdict("tied", f"{says}: it gains {amount}{pulls}.")
+    if best["kind"] == "arm":
+        return Verdict("best", f"**Buy {name} in every round**: it is estimated to gain {amount}.")
+    if best["kind"] == "log":
+        return Verdict("best", f"**Nothing here beats what was done**: {logged}.")
+    if not others:
+        return Verdict("best", f"{name} is estimated to gain {amount}{pulls}.")
+    return Verdict("best", f"**{name} is estimated best**: it gains {amount}{pulls}.")
+
+
+def _name_of(row: Mapping[str, Any]) -> str:
+    """Write a player as code; an arm alone by its name."""
+    return "what was done" if row["kind"] == "log" else code(row["policy"].removeprefix("always "))
+
+
+def _tight(row: Mapping[str, Any]) -> str:
+    """Return an estimate with half its interval, on one line."""
+    return keep_on_line(_gain_text(row))

@@ -26,7 +26,7 @@ from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
 from purse.lab.replay.lead_over_rival import Ahead, Rows
-from purse.lab.replay.table_words import CHEAPEST, MOST_A_PULL
+from purse.lab.study.standings import CHEAPEST, MOST_A_PULL
 from purse.lab.theory.contexts import (
     BLIND,
     HINDSIGHT,

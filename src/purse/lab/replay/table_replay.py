@@ -18,10 +18,8 @@ from purse.base.progress import whole
 from purse.base.text import count
 from purse.lab.data.question import Question, Wanted
 from purse.lab.data.table import FullTable, world_of_table
-from purse.lab.replay import table_words
-from purse.lab.replay.answer import Answer
 from purse.lab.replay.references import references
-from purse.lab.replay.table_words import cells, ranked, standings
+from purse.lab.result import Grid, Result, Verdict
 from purse.lab.study import manifest
 from purse.lab.study.compare import compare
 from purse.lab.study.manifest import Recording, TableFacts
@@ -35,10 +33,8 @@ _WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableReplay(Answer):
+class TableReplay(Result):
     """Policies on a table, and what they are measured against."""
-
-    gap = ("",)
 
     world: World
     stop: str
@@ -46,39 +42,39 @@ class TableReplay(Answer):
     references: pl.DataFrame
     notes: tuple[str, ...] = ()  # what a reader has to know
 
-    def frame(self) -> pl.DataFrame:
-        """Return a row for each budget and player: gain with its 95% interval and more."""
-        return standings(self.study)
-
-    def publish(self, folder: Path) -> list[Path]:
-        """Write the report to a folder, and its figures; the page comes first."""
-        return self.study.publish(folder)
-
-    def findings(self) -> dict[str, str]:
-        """For each budget the answer in words, in Markdown."""
-        return table_words.findings(self.study)
-
-    def remarks(self) -> tuple[str, ...]:
-        """Return a line for each thing that a reader has to know."""
-        return (table_words.ORDERS, *self.notes) if self.study.facts.n_paths > 1 else self.notes
-
-    def grids(self) -> Iterator[list[list[str]]]:
-        """Yield a table for each budget as text, the largest gain first."""
-        for budget, players in ranked(self.frame()).items():
-            yield [
-                [f"budget {budget:g}", "gain ± 95%", "of the LP", "spent", "pulls"],
-                *map(cells, players),
-            ]
-
     @property
-    def summary(self) -> str:
-        """What was replayed, in a line."""
+    def title(self) -> str:
+        """The table and its orders, in a line."""
         rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
         n_paths = self.study.facts.n_paths
         return (
             f"{self.world.name}: {rounds} in {count(n_paths, 'random order')}, "
             f"{self.world.n_arms} arms, stop={self.stop}"
         )
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row for each budget and player: gain with its 95% interval and more."""
+        return self.study.standings()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the rows of `frame()`, as JSON has them."""
+        return {"rows": self.frame().to_dicts()}
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figures; the page comes first."""
+        return self.study.publish(folder)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """For each budget who gains most."""
+        return self.study.verdicts()
+
+    def grids(self) -> Iterator[Grid]:
+        """Yield a table of gains for each budget, the largest gain first."""
+        return self.study.grids()
+
+    def remarks(self) -> list[str]:
+        """Return a line for each thing that a reader has to know."""
+        return [*self.study.remarks(), *self.notes]
 
 
 def default_policies(features: Wanted | None) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def _play_in_threads(
 
 
 def _budget_of(shard: Shard) -> float:
-    """Return what the paths of a shard have to spend: how long it takes, for the progress bar."""
+    """Return the money of the paths of a shard, by which the progress bar counts."""
     return float((shard.job.problem.budget * shard.job.problem.unit_scale).min()) * shard.n_paths
 
 
@@ -101,10 +101,10 @@ def _neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
     for _, same in groupby(shards, key=lambda shard: shard.key):
         group: list[Shard] = []
         for shard in same:
-            most = _GROUP_BYTES // bytes_per_path(shard.job)
+            limit = _GROUP_BYTES // bytes_per_path(shard.job)
             if group and (
                 shard.first != group[-1].first + group[-1].n_paths
-                or shard.first + shard.n_paths - group[0].first > most
+                or shard.first + shard.n_paths - group[0].first > limit
             ):
                 yield group
                 group = []

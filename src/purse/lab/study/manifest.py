@@ -156,9 +156,9 @@ def progress_of(folder: Path) -> tuple[int, int, int]:
     planned = set(facts["shards"])
     sizes = {
         name: entry.stat().st_size
-        for place in (folder.absolute().parent / SHARDS, folder / SHARDS)
-        if place.is_dir()
-        for entry in os.scandir(place)
+        for folder_of_shards in (folder.absolute().parent / SHARDS, folder / SHARDS)
+        if folder_of_shards.is_dir()
+        for entry in os.scandir(folder_of_shards)
         if (name := entry.name.removesuffix(".parquet")) in planned
     }
     # a finished study needs its shards no more

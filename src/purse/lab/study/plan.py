@@ -96,10 +96,10 @@ class Plan:
             recipes[cut[0].key] = recipe
             return cut
 
-        for label, place in self.worlds.items():
+        for label, source in self.worlds.items():
             for budget in self.budgets:
-                world = known_worlds.make(place, budget)
-                sent = place if isinstance(place, str) else world
+                world = known_worlds.make(source, budget)
+                sent = source if isinstance(source, str) else world
                 checkpoints = _CHECKPOINTS if world.n_arms <= _MOST_ARMS else 0
                 common = (sent, budget, self.seed, self.stop, checkpoints, self.delay.value)
                 chosen = {
@@ -141,9 +141,9 @@ class Plan:
     def facts(self) -> dict[str, Any]:
         """What is planned, for people and as JSON."""
         worlds, command = {}, "purse lab run study.toml"
-        for label, place in self.worlds.items():
-            text = isinstance(place, str)
-            worlds[label] = place if text else known_worlds.make(place, self.budgets[0]).name
+        for label, source in self.worlds.items():
+            text = isinstance(source, str)
+            worlds[label] = source if text else known_worlds.make(source, self.budgets[0]).name
         if not self.toml:
             command = "purse.compare(...), with policies or worlds that are Python objects"
         return {
@@ -169,7 +169,7 @@ def _describe_policy(policy: str | ModuleType) -> dict[str, str]:
 
 
 def _title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
-    """Return what a study is called that was given no title.
+    """Return the title of a study without one.
 
     >>> _title_of(["replan", "uniform"], ["misleading_ratio"])
     'replan and uniform on misleading_ratio'
@@ -183,10 +183,10 @@ def _title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
     return title if len(title) <= 2 * _MOST_TITLE else f"{named} on one world"
 
 
-def _several(given: Any) -> list[Any]:
-    """Return what is given as a list; one thing is a list of one."""
-    many = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
-    return list(given) if many else [given]
+def _several(values: Any) -> list[Any]:
+    """Return what is values as a list; one thing is a list of one."""
+    many = isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
+    return list(values) if many else [values]
 
 
 def anywhere(text: str, folder: Path = Path()) -> str:
@@ -200,21 +200,21 @@ def quoted(text: Any) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _labelled(what: str, given: Any) -> dict[str, Any]:
+def _labelled(what: str, values: Any) -> dict[str, Any]:
     """Policies or worlds with a label each."""
-    if isinstance(given, Mapping):
-        for label in given:
+    if isinstance(values, Mapping):
+        for label in values:
             if not isinstance(label, str):
                 raise invalid(what, label, f"the name of a {what} must be text")
-        return dict(given)
-    names = [_name_of(thing, what) for thing in _several(given)]
+        return dict(values)
+    names = [_name_of(thing, what) for thing in _several(values)]
     hint = "; give them names of their own: {'one': world, 'two': world}"
     refuse_repeats(what, names, hint if what == "world" else "")
-    return dict(zip(names, _several(given), strict=True))
+    return dict(zip(names, _several(values), strict=True))
 
 
 def _name_of(thing: Any, what: str) -> str:
-    """Return what something without a label is called: its text, or its own name."""
+    """Return the label of a thing without one: its text, or its own name."""
     if isinstance(thing, str):
         return thing
     if what == "policy":

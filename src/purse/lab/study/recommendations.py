@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from purse.base import amounts, html, validation
+from purse.base import amounts, validation
 from purse.base.optional import check_lab
 from purse.base.progress import Progress, progress
-from purse.base.text import align_columns, count, format_digits, join_words
+from purse.base.text import count, format_digits, join_words
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, invalid
@@ -24,12 +24,12 @@ from purse.identification.recommendation import (
     Criterion,
     check_confidence,
 )
+from purse.lab.result import Grid, Result
 from purse.types import World
 from purse.worlds import make
 
 _POLICY = "best-arm"
 _SAMPLING = {_POLICY: "lucb", "uniform": "uniform"}  # how arms are chosen: its name, and the option
-_HEAD = ("arms chosen by", "certain", "wrong", "leader right", "spent", "pulls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class _SamplingResult:
     pulls: float  # mean
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationStudy:
+@dataclass(frozen=True, repr=False)
+class RecommendationStudy(Result):
     """Recommendations on many simulated paths."""
 
     world: str
@@ -80,28 +80,15 @@ class RecommendationStudy:
             f"{within}, confidence {100 * self.confidence:g}%; {truth}"
         )
 
-    def _grid(self) -> Iterator[list[str]]:
+    def grids(self) -> Iterator[Grid]:
+        """Yield a table with a row for each way to choose arms."""
+        head = ["arms chosen by", "certain", "wrong", "leader right", "spent", "pulls"]
+        rows = []
         for result in self.results:
             shares = (result.certain, result.wrong, result.leader_right)
-            yield [
-                result.sampling,
-                *(f"{share:.1%}" for share in shares),
-                format_digits(result.spent),
-                f"{result.pulls:,.0f}",
-            ]
-
-    def __str__(self) -> str:
-        """Return a few lines for people."""
-        rows = align_columns([_HEAD, *self._grid()])
-        return "\n".join([self.title, *("  " + "  ".join(cells).rstrip() for cells in rows)])
-
-    def __repr__(self) -> str:
-        """Return the study in a line."""
-        return f"<RecommendationStudy of {self.title}>"
-
-    def _repr_html_(self) -> str:
-        """Return the same as a table, for notebooks."""
-        return html.table(_HEAD, self._grid(), title=self.title)
+            numbers = (format_digits(result.spent), f"{result.pulls:,.0f}")
+            rows.append([result.sampling, *(f"{share:.1%}" for share in shares), *numbers])
+        yield Grid(head, rows)
 
 
 def recommend(
@@ -133,23 +120,23 @@ def recommend(
     exact = None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
     question, confidence = read_question(by, exact, within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
-    place = make(world, budget)
-    right = _right_answers(place, question)
+    world = make(world, budget)
+    right = _right_answers(world, question)
     results = []
-    with progress(f"{_POLICY} on {place.name}") as shown:
+    with progress(f"{_POLICY} on {world.name}") as shown:
         for name, sampling in _SAMPLING.items():
             job = make_job(
-                _spec_of(place, question, confidence, sampling), place, budget, seed=seed
+                _spec_of(world, question, confidence, sampling), world, budget, seed=seed
             )
             results.append(_summary(name, job, question, confidence, right, n_paths, shown))
     return RecommendationStudy(
-        place.name,
+        world.name,
         float(job.problem.budget[0]) / amounts.UNIT,
         n_paths,
         job.game.seed,
         *question,
         confidence,
-        tuple(name for name, good in zip(place.arm_names, right, strict=True) if good),
+        tuple(name for name, good in zip(world.arm_names, right, strict=True) if good),
         tuple(results),
     )
 
@@ -197,7 +184,7 @@ def _summary(
     """Play all paths of a job, and judge their answers."""
     problem, (low, high) = job.problem, job.world.reward_range
     scale = float(problem.unit_scale[0]) * amounts.UNIT
-    least, most = (
+    lowest, highest = (
         (bounds[:, 0] / amounts.UNIT).tolist()
         for bounds in (
             (problem.cost_min, problem.cost_max)
@@ -212,7 +199,7 @@ def _summary(
         arms = [
             Arm(str(i), int(n), low * n + (high - low) * reward, cost / scale, (low, high), ends)
             for i, (n, reward, cost, ends) in enumerate(
-                zip(*state, zip(least, most, strict=True), strict=True)
+                zip(*state, zip(lowest, highest, strict=True), strict=True)
             )
         ]
         decision = Decision(question, arms, len(arms))

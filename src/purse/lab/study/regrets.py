@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from purse import worlds
-from purse.base import amounts, html, validation
+from purse.base import amounts, validation
 from purse.base.optional import check_lab, pl
 from purse.base.progress import Progress, progress
-from purse.base.text import align_columns, count, first_paragraph, split_mean
+from purse.base.text import count, first_paragraph, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
 from purse.engine.rules import RETRY
 from purse.engine.simulate import check_device
 from purse.errors import InvalidInput, unknown
+from purse.lab.result import Grid, Result
 from purse.lab.study.store import Store
 from purse.lab.theory import contexts, knapsack
 from purse.lab.theory.estimate import Estimate, estimate
@@ -29,8 +30,8 @@ from purse.types import CPU, DEVICES, World
 _EVERY = NOTIONS | CONTEXT_NOTIONS
 
 
-@dataclass(frozen=True, eq=False)
-class Regrets:
+@dataclass(frozen=True, eq=False, repr=False)
+class Regrets(Result):
     """The notions of regret of a policy on a world, by name, and the evidence for them.
 
     `regrets["NAME"]` is an estimate with `mean`, `error` (standard error), and `low` and `high`,
@@ -48,35 +49,26 @@ class Regrets:
             raise unknown("notion of regret on this world", str(notion), self.estimates)
         return self.estimates[notion]
 
-    def __repr__(self) -> str:
-        """Return the title and the number of notions, in a line."""
-        return f"<Regrets of {self.title}; {count(len(self.estimates), 'notion')}>"
-
-    def __str__(self) -> str:
-        """Return a line for each notion: mean, half its 95% interval, and what it is."""
-        lines = [
-            f"{name}  {mean} {half}  {what}".rstrip()
-            for name, mean, half, what in align_columns(self.rows(), left=(0, 2, 3))
-        ]
-        return "\n".join([self.title, *lines])
-
     @property
     def title(self) -> str:
         """The policy, the world, the number of paths and the budget, in a line."""
         paths = count(len(self.evidence.gain), "path")
         return f"{self.policy} on {self.world}: {paths}, budget {self.budget:g}"
 
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
-        return [
+    def grids(self) -> Iterator[Grid]:
+        """Yield a table with a row for each notion: mean, half its 95% interval, what it is."""
+        rows = [
             (name, *split_mean(estimate.mean, estimate.high), first_paragraph(_EVERY[name].__doc__))
             for name, estimate in self.estimates.items()
         ]
+        half = "± 95%" if len(self.evidence.gain) > 1 else ""
+        yield Grid(["regret", "mean", half, "what it is"], rows, words=(0, 2, 3))
 
-    def _repr_html_(self) -> str:
-        """Return the same as a table, for notebooks."""
-        head = ["regret", "mean", "± 95%", "what it is"]
-        return html.table(head, self.rows(), title=self.title, texts=(0, 3))
+    def as_dict(self) -> dict[str, Any]:
+        """Return the policy, the world, the budget and each estimate, as JSON has them."""
+        regrets = {name: estimate._asdict() for name, estimate in self.estimates.items()}
+        names = {"policy": self.policy, "world": self.world, "budget": self.budget}
+        return {**names, "n_paths": len(self.evidence.gain), "regrets": regrets}
 
 
 def regrets(
@@ -125,19 +117,19 @@ def measure(
     bar: Progress,
 ) -> Regrets:
     """Return the same as `regrets`, with a store and a progress bar that exist already."""
-    place = worlds.make(world, budget)
-    if place.n_resources > 1:
+    world = worlds.make(world, budget)
+    if world.n_resources > 1:
         raise InvalidInput(
-            f"{place.name} has {place.n_resources} resources; these notions of regret are for one"
+            f"{world.name} has {world.n_resources} resources; these notions of regret are for one"
         )
-    if (place.cost_min == 0).any():
+    if (world.cost_min == 0).any():
         raise InvalidInput(
-            f"{place.name} has pulls that cost nothing, for which reward per cost means "
+            f"{world.name} has pulls that cost nothing, for which reward per cost means "
             "nothing; `compare` and `simulate` play it"
         )
-    job = make_job(policy, place, budget, seed=seed, stop=stop)
+    job = make_job(policy, world, budget, seed=seed, stop=stop)
     check_device(device, job)
-    fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
+    fixed = single_arm_jobs(world, budget, seed=seed, stop=stop)
     start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
 
     def run(number: int, task: Job) -> pl.DataFrame:
@@ -155,17 +147,17 @@ def measure(
         budget=float(job.problem.budget[0] / amounts.UNIT),
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
         own_clock=store.own_clock(job, runs, n_workers, bar),
-        reward_means=place.reward_means,
-        cost_means=None if place.cost_means is None else place.cost_means[:, 0],
-        context_optima=contexts.optima(place, amounts.text(job.problem.budget[0]))
-        if place.n_features
+        reward_means=world.reward_means,
+        cost_means=None if world.cost_means is None else world.cost_means[:, 0],
+        context_optima=contexts.optima(world, amounts.text(job.problem.budget[0]))
+        if world.n_features
         else {},
         **sums,
         **benchmarks,
     )
     values = {name: notion(evidence) for name, notion in _EVERY.items()}
     estimates = {name: estimate(value) for name, value in values.items() if value is not None}
-    return Regrets(job.name, place.name, evidence.budget, evidence, estimates)
+    return Regrets(job.name, world.name, evidence.budget, evidence, estimates)
 
 
 def _known_benchmarks(job: Job) -> dict[str, float | None]:

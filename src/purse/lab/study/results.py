@@ -1,26 +1,32 @@
-"""A finished study: its data, and its tables as text."""
+"""A finished study: its data, its verdicts, and its tables as text."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from purse.base import html
-from purse.base.files import write_text
+from purse import worlds
 from purse.base.optional import check_lab, pl
-from purse.base.text import MISSING, align_columns, count_in_words, format_budget, format_mean
-from purse.errors import InvalidInput, PurseError, unknown
-from purse.lab.study import manifest, summary
+from purse.base.text import (
+    MISSING,
+    code,
+    count_in_words,
+    format_budget,
+    format_mean,
+    format_rough,
+    keep_on_line,
+    set_minus,
+)
+from purse.errors import InvalidInput, PurseError
+from purse.lab.result import Grid, PageResult, Verdict, name_tied
+from purse.lab.study import manifest, standings, summary
 from purse.lab.study.manifest import StudyFacts, TableFacts
 from purse.lab.theory.contexts import LINEAR, WITH, WITHOUT
-
-if TYPE_CHECKING:
-    from purse.lab.report.charts.base import Figure
-    from purse.lab.report.page import Page
+from purse.lab.theory.estimate import Estimate, estimate
 
 OPTIMA = (WITHOUT, LINEAR)  # beside the LP with contexts
 RESULTS = "results.parquet"
@@ -28,11 +34,11 @@ ROW_GROUP = 1 << 17  # rows of the results that are read at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
+class Study(PageResult):
     """The results of a comparison of policies: its runs, the frames made from them, and the facts
     about it.
 
-    The runs are read when a method needs them. The report is made by `purse.lab.report`.
+    The runs are read when a method needs them.
     """
 
     outcome: ClassVar[str] = "regret"  # what single runs are measured by
@@ -111,54 +117,45 @@ class Study:
         return self.frames["references"]
 
     def arms(self) -> pl.DataFrame:
-        """Return what each arm is: a row per world, budget and arm.
+        """Return the arms: a row per world, budget and arm.
 
         Its columns are the mean reward and cost of a pull, reward per cost, what the arm gains
         alone, and whether it is the best arm alone.
         """
         return self.frames["arms"]
 
-    @cached_property
-    def _page(self) -> Page:
-        """The page; its figures are drawn once."""
-        return page_of(self)
+    @property
+    def title(self) -> str:
+        """The title, and how much was played."""
+        facts = self.facts
+        parts = [
+            count_in_words(len(facts.policies), "policy", "policies"),
+            count_in_words(len(facts.worlds), "world"),
+            count_in_words(len(facts.budgets), "budget"),
+            count_in_words(facts.n_paths, "path"),
+        ]
+        return f"{facts.title}: {', '.join(parts)}"
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the study as one HTML file and return its path.
+    def verdicts(self) -> dict[str, Verdict]:
+        """For each world the policy with the least regret at the largest budget."""
+        beside = differences(self)
+        return {world: _verdict(self, world, beside) for world in self.facts.worlds}
 
-        Raise `MissingExtra` when the extra `lab` is not installed.
-        """
-        write_text(Path(path), self.html())
-        return Path(path)
+    def grids(self) -> Iterator[Grid]:
+        """Yield the tables of regrets, and for worlds with contexts those of gains.
 
-    def html(self) -> str:
-        """Return the report as the text of an HTML page."""
-        return self._page.html()
-
-    def figures(self) -> list[Figure]:
-        """Return the figures of the report, in the order of the page."""
-        return list(self._page.figures)
-
-    def publish(self, folder: Path) -> list[Path]:
-        """Write the report and its figures (PNG, SVG, CSV) to a folder, and return the files.
-
-        The page comes first among the files.
-        """
-        return self._page.publish(folder)
-
-    def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the name of each world and its table of regrets as text.
-
-        A table has a row per policy and a column per budget.
+        A table has the name of its world as its title, a row per policy and a column per budget.
         """
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
             budgets = sorted(part["budget"].unique())
-            head = ["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]
+            what = "regret, mean ± 95%" if self.facts.n_paths > 1 else "regret"
+            head = [what, *(f"B = {budget:g}" for budget in budgets)]
             rows = _policy_rows(part, lambda row: format_mean(row["regret"], row["high"]))
-            yield str(world), [head, *rows]
+            yield Grid(head, rows, str(world))
+        yield from self.optimum_grids()
 
-    def optimum_grids(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Yield the name of each world with contexts and its table of gains as text.
+    def optimum_grids(self) -> Iterator[Grid]:
+        """Yield a table of gains for each world with contexts.
 
         A table has a row per policy and reference and a column per budget: the regret against the
         LP with contexts, and the share of it.
@@ -169,67 +166,35 @@ class Study:
                 continue
             gains = {(row["name"], row["budget"]): row["gain"] for row in optima.to_dicts()}
             budgets = sorted(part["budget"].unique())
-            head = (f"B = {format_budget(budget)}" for budget in budgets)
-            grid = [["regret (share) against the LP with contexts", *head]]
-            grid += _policy_rows(part, partial(_against_optimum, gains))
+            head = ["regret (share) against the LP with contexts"]
+            head += [f"B = {format_budget(budget)}" for budget in budgets]
+            rows = _policy_rows(part, partial(_against_optimum, gains))
             for name in OPTIMA:
                 if name in optima["name"]:
                     pairs = ((gains[WITH, budget], gains[name, budget]) for budget in budgets)
-                    grid.append([name, *(_against(whole, part, part) for whole, part in pairs)])
-            yield str(world), grid
+                    rows.append([name, *(_against(whole, part, part) for whole, part in pairs)])
+            yield Grid(head, rows, str(world))
 
-    def plot(self, name: str | None = None) -> Figure:
-        """Return a figure of the report, which a notebook draws; by default the first one.
+    def remarks(self) -> list[str]:
+        """Return a line if paths reached the end of their world with money left."""
+        ended, paths = (int(self.table()[column].sum()) for column in ("ended", "n_paths"))
+        end = "reached the end of their world before the end of the budget"
+        return [f"{ended} of {paths} paths {end}"] if ended else []
 
-        name   "regret", "gain", "left", "shares", "runs" or "growth"; not every study has all
-
-        `.chart()` of the figure is an Altair chart, to change it; Altair loads scripts from the
-        network to show it, and the figure needs none.
-
-        Raise `InvalidInput` when the study has no such figure, and `MissingExtra` when the extra
-        `lab` is not installed.
-        """
-        drawn = {figure.name: figure for figure in self._page.figures}
-        name = next(iter(drawn)) if name is None else name
-        if name not in drawn:
-            raise unknown("figure of this study", str(name), drawn)
-        return drawn[name]
-
-    def __repr__(self) -> str:
-        """Return the study in a line."""
-        facts = self.facts
-        parts = [
-            count_in_words(len(facts.policies), "policy", "policies"),
-            count_in_words(len(facts.worlds), "world"),
-            count_in_words(len(facts.budgets), "budget"),
-            count_in_words(facts.n_paths, "path"),
-        ]
-        return f"<{type(self).__name__} {facts.title!r}: {', '.join(parts)}>"
+    def as_dict(self) -> dict[str, Any]:
+        """Return the worlds and the rows of `table()`, as JSON has them."""
+        return {"worlds": self.facts.worlds, "rows": self.table().to_dicts()}
 
     def _repr_html_(self) -> str:
-        """Return the first figure and the tables of regrets, for notebooks."""
-        return self.plot()._repr_html_() + "".join(
-            html.table(head, rows, title=world)
-            for world, (head, *rows) in (*self.grids(), *self.optimum_grids())
-        )
+        """Return the first figure and the tables, for notebooks."""
+        return self.plot()._repr_html_() + super()._repr_html_()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Return what notebooks show, and the tables as text for terminals.
+        """Return the forms for notebooks, and for terminals.
 
         No notebook knows every version of Vega-Lite, so the figure is a picture.
         """
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
-
-    def __str__(self) -> str:
-        """Return the tables of regrets as plain text."""
-        lines = []
-        for world, grid in self.grids():
-            lines += [f"{world}: regret against the best fixed arm on the same draws"]
-            lines += ["  " + "  ".join(row) for row in align_columns(grid)]
-        for world, grid in self.optimum_grids():
-            lines += [f"{world}: against what one can expect at most who sees contexts"]
-            lines += ["  " + "  ".join(row) for row in align_columns(grid)]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,12 +205,150 @@ class TableStudy(Study):
 
     facts: TableFacts
 
+    @property
+    def lp_name(self) -> str:
+        """The name of the reference for shares."""
+        return standings.LP_OF[bool(self.facts.replay.features)]
 
-def page_of(result: Any) -> Page:
-    """Return the page of a result. Nothing else here knows that there are pages."""
-    from purse.lab.report import page
+    def standings(self) -> pl.DataFrame:
+        """Return a row for each budget and player: gain with its 95% interval, spent and more."""
+        return standings.standings(self.data, self.table(), self.references())
 
-    return page.page_of(result)
+    def ranked(self) -> Iterator[tuple[float, list[dict[str, Any]], dict[str, Estimate]]]:
+        """Yield each budget with its players, the largest gain first, and how much less policies
+        gain than the best of them, if there are several orders.
+        """
+        for budget, players in standings.ranked(self.standings()).items():
+            several = self.facts.n_paths > 1
+            runs = self.data.filter(pl.col("budget") == budget)
+            yield budget, players, standings.behind_best(runs, players) if several else {}
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """For each budget who gains most."""
+        verdicts = {}
+        for budget, players, behind in self.ranked():
+            best = next(row["player"] for row in players if row["kind"] == "policy")
+            row = self.table().filter(budget=budget, policy=best).row(0, named=True)
+            ends = (row["low"], row["high"]) if self.facts.n_paths > 1 else (row["regret"],) * 2
+            regret = Estimate(row["regret"], row["error"], *ends)
+            verdicts[f"B = {format_budget(budget)}"] = standings.verdict(
+                players, behind, regret, self.facts.replay.rounds, self.lp_name
+            )
+        return verdicts
+
+    def grids(self) -> Iterator[Grid]:
+        """Yield a table of gains for each budget, the largest gain first."""
+        for budget, players, behind in self.ranked():
+            yield standings.grid(budget, players, behind)
+
+    def remarks(self) -> list[str]:
+        """Return a line for each lead, and one on the intervals."""
+        return [*self.leads(), *([standings.ORDERS] if self.facts.n_paths > 1 else [])]
+
+    def leads(self) -> list[str]:
+        """Return a line on the best arm and the mixture of each budget: its lead over its rival."""
+        return [line for _, players, _ in self.ranked() for line in standings.leads(players)]
+
+
+def largest(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of each world's largest budget."""
+    return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))
+
+
+def differences(study: Study) -> pl.DataFrame:
+    """Return a row for each world, budget and policy: its regret less the least mean regret there,
+    path by path, with a 95% interval; `tied` if that interval does not lie above zero. With one
+    path only the least is `tied`.
+    """
+    kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
+    numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
+    return pl.DataFrame(list(_cell_rows(study)), schema={**kinds, **numbers})
+
+
+def _cell_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
+    for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
+        best = part.sort("regret", maintain_order=True)["policy"][0]
+        here = (pl.col("world") == world) & (pl.col("budget") == budget)
+        runs = study.lazy().filter(here).select("policy", "path", "regret").collect()
+        regrets = {
+            policy: runs.filter(policy=policy).sort("path")["regret"].to_numpy()
+            for policy in part["policy"]
+        }
+        for policy, values in regrets.items():
+            more = estimate(values - regrets[best])
+            tied = policy == best or (len(values) > 1 and not more.low > 0)
+            numbers = {"more": more.mean, "low": more.low, "high": more.high}
+            yield {"world": world, "budget": budget, "policy": policy, "tied": tied, **numbers}
+
+
+def _verdict(study: Study, world: str, beside: pl.DataFrame) -> Verdict:
+    """Return the verdict on a world at its largest budget; no winner if no policy can learn.
+    `beside` are the `differences` of the study.
+    """
+    here = largest(study.table()).filter(world=world)
+    best, *others = here.sort("regret", maintain_order=True).to_dicts()
+    size = f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(best['budget'])}"
+    if why := worlds.hopeless(study.facts.worlds.get(world, "")):
+        shares = _range_of_shares(study, here, size)
+        return Verdict("refused", f"Nobody learns here, and nobody can: {why}.{shares}")
+    name, amount = code(best["policy"]), format_regret(best)
+    growth = _growth_of(study, world, best["policy"])
+    if not others:
+        return Verdict("best", f"At {size} the regret of {name} is {amount}{growth}.")
+    rows = {row["policy"]: row for row in largest(beside).filter(world=world).to_dicts()}
+    tied = [row["policy"] for row in others if rows[row["policy"]]["tied"]]
+    second = others[0]
+    if best["n_paths"] == 1:
+        comparison = f"; the next is {code(second['policy'])} with {format_regret(second)}"
+    elif tied:
+        comparison = name_tied(tied, "runs")
+    else:
+        more = format_half(rows[second["policy"]]["more"], rows[second["policy"]]["high"])
+        comparison = (
+            f"; the next, {code(second['policy'])}, has {more} more on the same draws, a "
+            "difference beyond its 95% interval"
+        )
+    lead = f"{name} has the least regret at {size}: {amount}"
+    if best["regret"] < 0 and not best["high"] >= 0:
+        lead += ", that is, it gains more than any single arm"
+    return Verdict("tied" if tied else "best", f"{lead}{comparison}{growth}.")
+
+
+def _range_of_shares(study: Study, here: pl.DataFrame, size: str) -> str:
+    """Return the largest and the smallest share of the optimum, without a winner."""
+    optima = study.references().group_by("world", "budget").agg(best=pl.col("gain").max())
+    joined = here.join(optima, ["world", "budget"], maintain_order="left").drop_nulls("best")
+    rows = joined.sort("gain", descending=True, maintain_order=True)
+    shares = [f"{row['gain'] / row['best']:.1%} ({code(row['policy'])})" for row in rows.to_dicts()]
+    if not shares:
+        return ""
+    span = shares[0] if len(shares) == 1 else f"between {shares[-1]} and {shares[0]}"
+    return f" At {size} the policies gain {span} of the optimum; that ranks nobody."
+
+
+def _growth_of(study: Study, world: str, policy: str) -> str:
+    """Write how a policy's regret grows with the budget, if that was fitted."""
+    row: dict[str, Any] = next(
+        study.growth().filter(world=world, policy=policy).fill_nan(None).iter_rows(named=True), {}
+    )
+    if row.get("slope") is None:
+        return ""
+    ends = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
+    power = f"{row['slope']:.2f}{ends}"
+    return f"; the regret of {code(policy)} grows about like the budget to the power {power}"
+
+
+def format_regret(row: Mapping[str, Any]) -> str:
+    """Write a mean regret with half its interval, if it has one."""
+    if row["n_paths"] == 1:
+        return set_minus(format_rough(row["regret"]))
+    return format_half(row["regret"], row["high"])
+
+
+def format_half(mean: float, high: float) -> str:
+    """Write a mean regret with half its interval, on one line."""
+    return keep_on_line(f"{set_minus(format_rough(mean))} ± {format_rough(high - mean)}")
 
 
 def _policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> list[list[str]]:

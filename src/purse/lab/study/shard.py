@@ -126,7 +126,7 @@ def key_of(job: Job) -> str:
 
 
 def _runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
-    """Return what happened on each path: a row for each."""
+    """Return the results of the paths, a row for each."""
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
     unknown = np.full(run.n_paths, np.nan)
     columns = {
@@ -145,8 +145,8 @@ def _runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
 def frames_of(shard: Shard, results: PathResults) -> Frames:
     """Return the results of a shard as frames."""
     run, trace = to_run(shard.job, results), None
-    if (seen := run.by_budget) is not None:
-        trace = pl.DataFrame({"fraction": seen.checkpoints, "pulls": seen.pulls.sum(axis=0)})
+    if (traced := run.by_budget) is not None:
+        trace = pl.DataFrame({"fraction": traced.checkpoints, "pulls": traced.pulls.sum(axis=0)})
     return Frames(_runs_frame(run, shard.first), trace)
 
 

@@ -84,7 +84,7 @@ class Store:
     def counterfactuals(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> pl.DataFrame:
-        """Return what each arm was worth over the rounds of these runs: column `shadow`."""
+        """Return the worth of each arm over the rounds of these runs: column `shadow`."""
 
         def make() -> pl.DataFrame:
             rounds = runs["rounds"].to_numpy()

@@ -81,7 +81,7 @@ def load(path: str | os.PathLike[str]) -> Plan:
 def parse(text: str, file: Path) -> Plan:
     """Yield the plan in the text of a study file."""
     try:
-        given = tomllib.loads(text)
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{file}: {error}") from error
 
@@ -92,24 +92,28 @@ def parse(text: str, file: Path) -> Plan:
         except InvalidInput as error:
             raise _placed(error, file, text, *needles) from error
 
-    _check_keys(given, blame)
-    if isinstance(given["policies"], list):
+    _check_keys(values, blame)
+    if isinstance(values["policies"], list):
         with blame("policies"):
-            refuse_repeats("policy", given["policies"])
-        given["policies"] = {policy: policy for policy in given["policies"]}
+            refuse_repeats("policy", values["policies"])
+        values["policies"] = {policy: policy for policy in values["policies"]}
     chosen, worlds = (
-        {label: anywhere(text, file.parent) for label, text in given[key].items()}
+        {label: anywhere(text, file.parent) for label, text in values[key].items()}
         for key in ("policies", "worlds")
     )
     numbers = {
-        "n_paths": given.get("paths", DEFAULT_PATHS),
-        "seed": given.get("seed", 0),
-        "stop": given.get("stop", "exit"),
-        "delay": given.get("delay", 0),
+        "n_paths": values.get("paths", DEFAULT_PATHS),
+        "seed": values.get("seed", 0),
+        "stop": values.get("stop", "exit"),
+        "delay": values.get("delay", 0),
     }
     try:
         plan = Plan.of(
-            chosen, worlds, budgets=given["budgets"], **numbers, title=given.get("title", file.stem)
+            chosen,
+            worlds,
+            budgets=values["budgets"],
+            **numbers,
+            title=values.get("title", file.stem),
         )
     except InvalidInput as error:
         field = re.split(r"\W", str(error))[0]
@@ -120,14 +124,14 @@ def parse(text: str, file: Path) -> Plan:
             places += [(budget, known_worlds.make(world, budget)) for budget in plan.budgets]
     for label, policy in chosen.items():
         with blame(quoted(label), label, "policies"):
-            for budget, place in places:
-                make_job(policy, place, budget, stop=plan.stop)
+            for budget, made_world in places:
+                make_job(policy, made_world, budget, stop=plan.stop)
     return plan
 
 
-def _check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
+def _check_keys(values: dict[str, Any], blame: Callable[..., Any]) -> None:
     """Refuse keys that are not known, are missing, or hold something else than they should."""
-    for key, value in given.items():
+    for key, value in values.items():
         with blame(key):
             if key not in _KINDS:
                 raise unknown("key", key, _KINDS)
@@ -145,7 +149,7 @@ def _check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
             with blame(quoted(label), label, key):
                 if not isinstance(entry, str):
                     raise InvalidInput(f"{label}: {entry!r} is not a text; {key} must be {words}")
-    if missing := [key for key in _NEEDED if key not in given]:
+    if missing := [key for key in _NEEDED if key not in values]:
         with blame():
             keys = "missing key: " if len(missing) == 1 else "missing keys: "
             raise InvalidInput(f"{keys}{', '.join(missing)}; `purse lab init` writes an example")

@@ -165,12 +165,12 @@ def assemble(
     for cell in cells:
         games = [store.runs(alone) for alone in cell.alone]
         fixed = np.array([runs["gain"].to_numpy() for runs in games])
-        here, place = {"world": cell.label, "budget": cell.budget}, (cell.world, cell.budget)
+        here, game = {"world": cell.label, "budget": cell.budget}, (cell.world, cell.budget)
         late = cell.delay.is_late
         for name, own in {
-            "bounds": _bound_rows(*place, list(cell.policies), cell.stop, late=late),
-            "references": _reference_rows(*place, fixed),
-            "arms": _arm_rows(*place, games),
+            "bounds": _bound_rows(*game, list(cell.policies), cell.stop, late=late),
+            "references": _reference_rows(*game, fixed),
+            "arms": _arm_rows(*game, games),
         }.items():
             rows[name] += [{**here, **row} for row in own]
         del games

@@ -50,7 +50,7 @@ class Bound(NamedTuple):
 
 
 def setting_of(world: World) -> Setting:
-    """Return what is known of a world: i.i.d. rounds, constant costs, its name."""
+    """Return the setting of a world: i.i.d. rounds, constant costs, its name."""
     # the constant must be the least that is declared
     one = world.costs is not None and bool((world.costs == world.cost_min.min()).all())
     costs = "any" if world.costs is None else "one" if one else "per arm"
@@ -64,21 +64,21 @@ def problem_of(world: str | World, budget: float) -> dict[str, Any]:
 
     Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
     """
-    place = worlds.make(world, budget)
-    if place.n_resources > 1:
+    world = worlds.make(world, budget)
+    if world.n_resources > 1:
         raise InvalidInput(
-            f"{place.name} has {place.n_resources} resources; these bounds are for one"
+            f"{world.name} has {world.n_resources} resources; these bounds are for one"
         )
-    if (place.cost_min == 0).any():
+    if (world.cost_min == 0).any():
         raise InvalidInput(
-            f"{place.name} has pulls that cost nothing; these bounds need a least cost"
+            f"{world.name} has pulls that cost nothing; these bounds need a least cost"
         )
     return {
-        "n_arms": place.n_arms,
-        "cost_min": float(place.cost_min.min() / amounts.UNIT),
-        "cost_max": float(place.cost_max.max() / amounts.UNIT),
-        "gaps": gaps_of(place),
-        "setting": setting_of(place),
+        "n_arms": world.n_arms,
+        "cost_min": float(world.cost_min.min() / amounts.UNIT),
+        "cost_max": float(world.cost_max.max() / amounts.UNIT),
+        "gaps": gaps_of(world),
+        "setting": setting_of(world),
     }
 
 

@@ -141,9 +141,9 @@ def bounded_efficiency(
     phi    at least 0: no arm's reward per cost is above 1 + phi times what it is in another round
     """
     regret = _block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
-    most = validation.number("best", best, low=0)
+    best_gain = validation.number("best", best, low=0)
     times = 1 + validation.number("phi", phi, low=0)
-    value = most / times - regret
+    value = best_gain / times - regret
     when = f"rows fixed, each arm's reward per cost within a factor {times:g}"
     return Bound("T3, factor", "at least", value, f"E G of {_COIN}", when, True, PAGE)
 

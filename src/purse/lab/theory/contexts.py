@@ -250,17 +250,17 @@ def hindsight_optimum(
 
     Raise `InvalidInput` when there is no limit on rounds.
     """
-    place = worlds.make(world, budget)
-    ends = (horizon, place.horizon, place.n_rounds)
+    world = worlds.make(world, budget)
+    ends = (horizon, world.horizon, world.n_rounds)
     rounds = next((end for end in ends if end is not None), None)
     if rounds is None:
-        raise InvalidInput(f"{place.name}: the hindsight optimum needs a horizon")
-    length = validation.integer("horizon", rounds, low=1, high=place.n_rounds)
-    budgets = amounts.budget_array(budget, place.n_resources) / amounts.UNIT
-    low, high = place.reward_range
+        raise InvalidInput(f"{world.name}: the hindsight optimum needs a horizon")
+    length = validation.integer("horizon", rounds, low=1, high=world.n_rounds)
+    budgets = amounts.budget_array(budget, world.n_resources) / amounts.UNIT
+    low, high = world.reward_range
     gains = []
     for path in range(validation.integer("n_paths", n_paths, low=1)):
-        inside, units = draws(place, length, seed=seed, path=path)
+        inside, units = draws(world, length, seed=seed, path=path)
         rewards = low + (high - low) * inside
         if len(budgets) == 1:
             gains.append(hindsight(rewards, units[:, :, 0], float(budgets[0]))[0])
@@ -280,8 +280,8 @@ def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str
         (low, high), means = world.reward_range, world.reward_means
         in_users_unit = None if means is None else low + (high - low) * means
         with suppress(InvalidInput):  # its means do not stay the same
-            place = replace(world, reward_means=in_users_unit)
-            values[BLIND] = lp_optimum(place, budget, horizon=horizon).value
+            rescaled = replace(world, reward_means=in_users_unit)
+            values[BLIND] = lp_optimum(rescaled, budget, horizon=horizon).value
         return values
     for name, optimum in (
         (WITHOUT, lp_without_contexts),

@@ -57,15 +57,15 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
     >>> lp_optimum("bernoulli:rewards=[.9,.6],costs=[.8,.3]", budget=50, horizon=100).value
     72.0
     """
-    place = worlds.make(world, budget)
-    if place.reward_means is None or place.cost_means is None:
+    world = worlds.make(world, budget)
+    if world.reward_means is None or world.cost_means is None:
         raise InvalidInput(
-            f"{place.name} has no means that stay the same; the best fixed distribution "
+            f"{world.name} has no means that stay the same; the best fixed distribution "
             "is for worlds that change"
         )
-    rounds = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
-    budgets = amounts.budget_array(budget, place.n_resources) / amounts.UNIT
-    return solve_means(place.reward_means, place.cost_means, budgets, rounds)
+    rounds = world.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
+    budgets = amounts.budget_array(budget, world.n_resources) / amounts.UNIT
+    return solve_means(world.reward_means, world.cost_means, budgets, rounds)
 
 
 def solve_means(
@@ -75,10 +75,12 @@ def solve_means(
     if len(budgets) == 1:
         best = mix(costs[:, 0], rewards, float(budgets[0]), rounds)
         return FluidOptimum(float(rewards @ best), best)
-    limits, most = costs.T, list(budgets)
+    limits, bounds = costs.T, list(budgets)
     if rounds is not None:
-        limits, most = np.vstack([limits, np.ones(len(rewards))]), [*most, rounds]
-    solution = scipy("optimize", _SEVERAL).linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
+        limits, bounds = np.vstack([limits, np.ones(len(rewards))]), [*bounds, rounds]
+    solution = scipy("optimize", _SEVERAL).linprog(
+        -rewards, A_ub=limits, b_ub=bounds, method="highs"
+    )
     return FluidOptimum(float(-solution.fun), np.asarray(solution.x))
 
 
@@ -89,9 +91,9 @@ def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> 
     pairs: one arm as often as budget and rounds allow, or two arms that exhaust both limits.
     """
     alone, best, value = np.eye(len(costs)), np.zeros(len(costs)), 0.0
-    most = np.inf if rounds is None else rounds
+    limit = np.inf if rounds is None else rounds
     for i in range(len(costs)):
-        times = min(most, budget / costs[i] if costs[i] > 0 else np.inf)
+        times = min(limit, budget / costs[i] if costs[i] > 0 else np.inf)
         if np.isfinite(times) and times * rewards[i] > value:
             value, best = times * rewards[i], alone[i] * times
     if rounds is None:
@@ -122,16 +124,16 @@ def best_fixed_distribution(
     >>> best_fixed_distribution("table:rewards=[[1,0],[0,1]],costs=[[1,1],[1,1]]", budget=2)
     1.0
     """
-    place = worlds.make(world, budget)
-    if place.n_resources > 1:
+    world = worlds.make(world, budget)
+    if world.n_resources > 1:
         raise InvalidInput(
-            f"{place.name} has {place.n_resources} resources; the best fixed distribution "
+            f"{world.name} has {world.n_resources} resources; the best fixed distribution "
             "is for one"
         )
     total = float(amounts.budget_array(budget, 1)[0] / amounts.UNIT)
-    end = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
-    longest = end if end is not None else int(total * amounts.UNIT // place.cost_min.min()) + 1
-    rewards, units = draws(place, min(longest, place.n_rounds or longest), seed=seed, path=path)
+    end = world.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
+    longest = end if end is not None else int(total * amounts.UNIT // world.cost_min.min()) + 1
+    rewards, units = draws(world, min(longest, world.n_rounds or longest), seed=seed, path=path)
     gains, spent = np.cumsum(rewards, axis=0), np.cumsum(units[:, :, 0], axis=0) / amounts.UNIT
     if end is not None:  # doing nothing is an arm too
         gains, spent = np.pad(gains, ((0, 0), (0, 1))), np.pad(spent, ((0, 0), (0, 1)))
@@ -186,9 +188,9 @@ def solve_rows(rewards: Floats, costs: Floats, budgets: Floats, *, endless: bool
     choices = sparse.kron(sparse.eye(n_rows), np.ones((1, n_arms)), format="csr")
     limits = costs.reshape(n_rows * n_arms, -1).T
     if not endless:
-        most = np.concatenate([np.ones(n_rows), budgets])
+        totals = np.concatenate([np.ones(n_rows), budgets])
         solution = linprog(
-            -rewards.ravel(), sparse.vstack([choices, sparse.csr_matrix(limits)]), most
+            -rewards.ravel(), sparse.vstack([choices, sparse.csr_matrix(limits)]), totals
         )
         return -float(solution.fun)
     # the last variable is how often each row comes

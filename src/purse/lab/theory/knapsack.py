@@ -101,16 +101,16 @@ def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
     )
 
 
-def _parts(cap: int, most: int) -> list[int]:
-    """Return bundles of pulls 1, 2, 4, ..., rest: their sums are all numbers up to min(cap, most).
+def _parts(cap: int, limit: int) -> list[int]:
+    """Return bundles of pulls 1, 2, 4, ..., remainder: their sums are all up to min(cap, limit).
 
     Return [0] if the cap is no limit.
     """
-    if cap >= most:
-        return [0] if most > 0 else []
+    if cap >= limit:
+        return [0] if limit > 0 else []
     doubled = [1 << k for k in range((cap + 1).bit_length() - 1)]
-    rest = cap - sum(doubled)
-    return [*doubled, rest] if rest else doubled
+    remainder = cap - sum(doubled)
+    return [*doubled, remainder] if remainder else doubled
 
 
 def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
@@ -125,27 +125,27 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     >>> dynamic_optimum("bernoulli:rewards=[1,.75],costs=[1,.8]", budget=1.6)
     1.5
     """
-    place = worlds.make(world, budget)
+    world = worlds.make(world, budget)
     if (
-        place.n_resources > 1
-        or place.draw is not None
-        or place.tables.shuffle
-        or place.tables.sample
+        world.n_resources > 1
+        or world.draw is not None
+        or world.tables.shuffle
+        or world.tables.sample
     ):
         raise InvalidInput(
-            f"{place.name}: the dynamic optimum is for worlds that are tables of one "
+            f"{world.name}: the dynamic optimum is for worlds that are tables of one "
             "resource, in a known order"
         )
     units = int(amounts.budget_array(budget, 1)[0])
-    tables = place.tables
+    tables = world.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
     prices = tables.costs[..., 0]
     step, size = _grid(prices[chances > 0], units)
     steps = prices // step
-    end = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
-    longest = units // int(place.cost_min.min())
+    end = world.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
+    longest = units // int(world.cost_min.min())
     steady, skip = len(tables.last) == 1, end is not None
-    limits = (end, place.n_rounds, None if skip and not steady else longest)
+    limits = (end, world.n_rounds, None if skip and not steady else longest)
     last = min(limit for limit in limits if limit is not None)
     if steady and last == longest:
         _check_work(size * chances[0].size, units, step)

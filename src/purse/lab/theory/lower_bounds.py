@@ -137,7 +137,7 @@ def every_player(
     cost_max: float = 1.0,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """Return what every player falls short of max e(i) B by, in one of `similar_costs`: T5.
+    """Return the shortfall of every player from max e(i) B, in one of `similar_costs`: T5.
 
     >>> round(every_player(n_arms=10, budget=1e6, cost_min=0.1).value, 1)
     183.7

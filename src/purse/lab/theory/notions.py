@@ -71,130 +71,130 @@ def against_best_fixed_arm(gain: Floats, fixed_gain: Floats) -> Floats:
     return fixed_gain[best_arm(fixed_gain)] - gain
 
 
-def best_fixed_arm(seen: RunEvidence) -> Floats:
+def best_fixed_arm(runs: RunEvidence) -> Floats:
     """max_i G(i) - G: against the best single arm by realised reward; the plain regret."""
-    return against_best_fixed_arm(seen.gain, seen.fixed_gain)
+    return against_best_fixed_arm(runs.gain, runs.fixed_gain)
 
 
-def paper_arm(seen: RunEvidence) -> Floats:
+def paper_arm(runs: RunEvidence) -> Floats:
     """G(i*) - G, with the paper's i*: the arm with the largest sum of efficiencies over its own
     rounds.
     """
-    return seen.fixed_gain[seen.paper_arm] - seen.gain
+    return runs.fixed_gain[runs.paper_arm] - runs.gain
 
 
-def line_1(seen: RunEvidence) -> Floats:
+def line_1(runs: RunEvidence) -> Floats:
     """(B / T(i*)) sum_{t <= T(i*)} e_t(i*) - G: the first line of eq. (5)."""
-    arm = seen.paper_arm
-    per_round = seen.budget / np.maximum(seen.fixed_rounds[arm], 1)
-    return per_round * seen.fixed_efficiency[arm] - seen.gain
+    arm = runs.paper_arm
+    per_round = runs.budget / np.maximum(runs.fixed_rounds[arm], 1)
+    return per_round * runs.fixed_efficiency[arm] - runs.gain
 
 
-def line_2(seen: RunEvidence) -> Floats:
+def line_2(runs: RunEvidence) -> Floats:
     """z (sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t)): the second line of eq. (5).
 
     z = max{B / T(i*), spent / tau}, the larger of the two costs per round.
     """
-    spent_per_round = (seen.budget - seen.left) / np.maximum(seen.rounds, 1)
-    paper_per_round = seen.budget / np.maximum(seen.fixed_rounds[seen.paper_arm], 1)
-    return np.maximum(paper_per_round, spent_per_round) * efficiency_sums(seen)
+    spent_per_round = (runs.budget - runs.left) / np.maximum(runs.rounds, 1)
+    paper_per_round = runs.budget / np.maximum(runs.fixed_rounds[runs.paper_arm], 1)
+    return np.maximum(paper_per_round, spent_per_round) * efficiency_sums(runs)
 
 
-def efficiency_sums(seen: RunEvidence) -> Floats:
+def efficiency_sums(runs: RunEvidence) -> Floats:
     """sum_{t <= T(i*)} e_t(i*) - sum_{t <= tau} e_t(i_t): the left side of eq. (8), over two
     different numbers of rounds.
     """
-    return seen.fixed_efficiency[seen.paper_arm] - seen.efficiency
+    return runs.fixed_efficiency[runs.paper_arm] - runs.efficiency
 
 
-def own_rounds(seen: RunEvidence) -> Floats:
+def own_rounds(runs: RunEvidence) -> Floats:
     """max_i sum_{t <= tau} e_t(i) - e_t(i_t): efficiency over the player's own rounds, what
     Proposition A bounds.
     """
-    return seen.counterfactual[best_arm(seen.counterfactual - seen.efficiency)] - seen.efficiency
+    return runs.counterfactual[best_arm(runs.counterfactual - runs.efficiency)] - runs.efficiency
 
 
-def own_clock(seen: RunEvidence) -> Floats | None:
+def own_clock(runs: RunEvidence) -> Floats | None:
     """max_i V_1(i) + sum_{t <= tau} c_t(i_t) V_{t+1}(i) - G: reward over the player's own spending.
 
     V_t(i) is what arm i earns on average with the next unit of budget, see
     `purse.lab.theory.own_clock`.
     """
-    if seen.own_clock is None:
+    if runs.own_clock is None:
         return None
-    return seen.own_clock[best_arm(seen.own_clock - seen.gain)] - seen.gain
+    return runs.own_clock[best_arm(runs.own_clock - runs.gain)] - runs.gain
 
 
-def round_gap(seen: RunEvidence) -> Floats:
+def round_gap(runs: RunEvidence) -> Floats:
     """|T(i*) - tau|, in rounds: the left side of eq. (9)."""
-    return np.abs(seen.fixed_rounds[seen.paper_arm] - seen.rounds).astype(np.float64)
+    return np.abs(runs.fixed_rounds[runs.paper_arm] - runs.rounds).astype(np.float64)
 
 
-def best_efficiency(seen: RunEvidence) -> Floats | None:
+def best_efficiency(runs: RunEvidence) -> Floats | None:
     """B max_i e(i) - G: what the budget would buy if it were spent to the last unit at the best
     mean efficiency.
     """
-    if seen.reward_means is None or seen.cost_means is None:
+    if runs.reward_means is None or runs.cost_means is None:
         return None
-    return seen.budget * float((seen.reward_means / seen.cost_means).max()) - seen.gain
+    return runs.budget * float((runs.reward_means / runs.cost_means).max()) - runs.gain
 
 
-def pseudo_regret(seen: RunEvidence) -> Floats | None:
+def pseudo_regret(runs: RunEvidence) -> Floats | None:
     """sum_i rho(i) Delta(i) N(i): what the pulls of worse arms cost in expectation."""
-    if seen.gaps is None or seen.cost_means is None:
+    if runs.gaps is None or runs.cost_means is None:
         return None
-    return seen.pulls @ (seen.cost_means * seen.gaps)
+    return runs.pulls @ (runs.cost_means * runs.gaps)
 
 
-def paper_pseudo_regret(seen: RunEvidence) -> Floats | None:
+def paper_pseudo_regret(runs: RunEvidence) -> Floats | None:
     """sum_i Delta(i) N(i): the last line of eq. (4), without the cost of a pull."""
-    return None if seen.gaps is None else seen.pulls @ seen.gaps
+    return None if runs.gaps is None else runs.pulls @ runs.gaps
 
 
-def greedy(seen: RunEvidence) -> Floats | None:
+def greedy(runs: RunEvidence) -> Floats | None:
     """Return the greedy knapsack's gain - G, for known fixed arms."""
-    return None if seen.greedy is None else seen.greedy - seen.gain
+    return None if runs.greedy is None else runs.greedy - runs.gain
 
 
-def knapsack(seen: RunEvidence) -> Floats | None:
+def knapsack(runs: RunEvidence) -> Floats | None:
     """Return the exact unbounded knapsack's gain - G, for known fixed arms."""
-    return None if seen.knapsack is None else seen.knapsack - seen.gain
+    return None if runs.knapsack is None else runs.knapsack - runs.gain
 
 
-def optimum(seen: RunEvidence) -> Floats | None:
+def optimum(runs: RunEvidence) -> Floats | None:
     """Return the dynamic optimum - G: the best that a player can expect that knows the world; on
     small instances.
     """
-    return None if seen.optimum is None else seen.optimum - seen.gain
+    return None if runs.optimum is None else runs.optimum - runs.gain
 
 
-def leftover(seen: RunEvidence) -> Floats:
+def leftover(runs: RunEvidence) -> Floats:
     """B - spent: the part of the budget that bought nothing."""
-    return seen.left
+    return runs.left
 
 
-def lp_without_contexts(seen: RunEvidence) -> Floats | None:
+def lp_without_contexts(runs: RunEvidence) -> Floats | None:
     """LP without contexts - G: against the best mixture of arms for all contexts; a policy that
     uses contexts well is below 0.
     """
-    return against(seen, WITHOUT)
+    return against(runs, WITHOUT)
 
 
-def best_linear_policy(seen: RunEvidence) -> Floats | None:
+def best_linear_policy(runs: RunEvidence) -> Floats | None:
     """best linear policy - G: against ridge regression on the true means with the right price."""
-    return against(seen, LINEAR)
+    return against(runs, LINEAR)
 
 
-def lp_with_contexts(seen: RunEvidence) -> Floats | None:
+def lp_with_contexts(runs: RunEvidence) -> Floats | None:
     """LP with contexts - G: against the best mixture of arms in each context, which no policy
     exceeds in expectation by more than one reward.
     """
-    return against(seen, WITH)
+    return against(runs, WITH)
 
 
-def against(seen: RunEvidence, name: str) -> Floats | None:
+def against(runs: RunEvidence, name: str) -> Floats | None:
     """(P,) An optimum less the policy's gain; None if the world has no such optimum."""
-    return seen.context_optima[name] - seen.gain if name in seen.context_optima else None
+    return runs.context_optima[name] - runs.gain if name in runs.context_optima else None
 
 
 EVERY: tuple[Callable[[RunEvidence], Floats | None], ...] = (

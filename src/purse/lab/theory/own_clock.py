@@ -97,7 +97,7 @@ def _most_rounds(job: Job) -> int:
 
 
 def credit_arms(job: Job, spent: Floats, n_workers: int | None, shown: Progress) -> Floats:
-    """Return what each arm is credited with on each path, shape (P, K).
+    """Return the credit of each arm on each path, shape (P, K).
 
     spent   what each path of the job spends, shape (P,), in the user's unit
     """

@@ -1,8 +1,4 @@
-"""The report of a result: one HTML page that needs nothing else, its figures, and its tables.
-
-Results are of three kinds, a study, the replay of a table and the replay of a log. They share one
-page; what it holds, `study_content` and `log_content` say.
-"""
+"""The report of a result: one HTML page that needs nothing else, its figures, and its tables."""
 
 from __future__ import annotations
 
@@ -14,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import pl
+from purse.lab.figure import Figure, write_figures
+from purse.lab.page import content
+from purse.lab.page.charts.base import GLYPHS, NEUTRAL, colours, dark_rules, shapes
+from purse.lab.page.shell import Content, asset, fill, inline, javascript, safe
 from purse.lab.replay.log_result import LogResult
-from purse.lab.report import log_content, study_content
-from purse.lab.report.charts.base import GLYPHS, NEUTRAL, Figure, colours, dark_rules, shapes
-from purse.lab.report.charts.export import javascript, write_figures
-from purse.lab.report.shell import Content, asset, fill, inline, safe
-from purse.lab.study.results import Study, TableStudy
+from purse.lab.study.results import Study
 
 if TYPE_CHECKING:
     from purse.lab.study.manifest import Facts
@@ -36,15 +32,15 @@ class Page:
 
     def html(self) -> str:
         """Write the page."""
-        facts, content = self.facts, self.content(self.figures)
-        series = content.series
+        facts, shown = self.facts, self.content(self.figures)
+        series = shown.series
         looks = [
             {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
             for name, colour, shape in zip(series, colours(series), shapes(series), strict=True)
         ]
-        whole: dict[str, Any] = content._asdict() | {
-            "short": inline(content.short),
-            "findings": {name: inline(says) for name, says in content.findings.items()},
+        whole: dict[str, Any] = shown._asdict() | {
+            "short": inline(shown.short),
+            "findings": {name: inline(says) for name, says in shown.findings.items()},
             "series": looks,
         }
         version = f"purse {facts.versions['purse']}" if "purse" in facts.versions else ""
@@ -77,13 +73,10 @@ class Page:
 
 def page_of(result: Study | LogResult) -> Page:
     """Return the page of a result."""
+    figures = content.figures_of(result)
+    tables = {}
     if isinstance(result, LogResult):
-        figures = log_content.figures_of(result)
-        tables = {"arms": result.arms()}
+        tables["arms"] = result.arms()
         if not figures:
             tables["estimates"] = result.frame()
-        return Page(result.facts, figures, partial(log_content.content, result), tables)
-    figures = study_content.figures_of(result)
-    if isinstance(result, TableStudy):
-        return Page(result.facts, figures, partial(study_content.table_content, result))
-    return Page(result.facts, figures, partial(study_content.content, result))
+    return Page(result.facts, figures, partial(content.content, result), tables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from purse.base.optional import alt, pl
-from purse.lab.report.charts.base import Figure, Panel
+from purse.lab.figure import Figure, Panel
 
 _WIDTH = 640  # of all cells together, at most
 _WIDEST, _HEIGHT = 46, 20  # of a cell

@@ -4,17 +4,21 @@ each drawn once already for readers without scripts.
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from purse.base.files import make_folder, write_text
 from purse.base.optional import extra
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.study import swatches
+from purse.errors import PurseError
+from purse.lab.figure import Figure, render_svg, vega_lite_version
+from purse.lab.page.charts.study import swatches
 
 Part = tuple[str, Any]  # what it is, such as "figure", "table" or "h3", and the thing itself
 
@@ -72,7 +76,7 @@ def inline(text: str) -> Any:
 
 def asset(name: str) -> str:
     """Read a file of the folder `templates`."""
-    return files("purse.lab.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return files("purse.lab.page").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def describe(
@@ -132,3 +136,17 @@ def _draw_panel(
 def prefix_ids(svg: str, prefix: str) -> str:
     """Begin every id in a drawing with a prefix, so that one page may hold several drawings."""
     return re.sub(r'(id="|url\(#)', rf"\g<1>{prefix}-", svg)
+
+
+def javascript() -> str:
+    """Give the script that draws charts in a page; it takes seconds to make, so it is cached."""
+    renderer = extra("vl_convert")
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"
+    cached = folder / f"vega-lite-{vega_lite_version()}-vl-convert-{renderer.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return cached.read_text(encoding="utf-8")
+    script = str(renderer.javascript_bundle(vl_version=vega_lite_version()))
+    with suppress(PurseError):  # without a cache it is put together each time
+        make_folder(cached.parent)
+        write_text(cached, script)
+    return script

@@ -16,19 +16,19 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli, policies, worlds
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.lines import Curve
+from purse.lab.figure import render_svg
 from purse.lab.theory.estimate import Estimate
 from research import paper
 from research.paper import __main__ as paper_command
 from research.paper import guarantees, page
 from research.paper.claims import CLAIMS, adversarial, readings
+from research.paper.curves import Curve
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
 from tests.support.lab import checked_spec
+from tests.support.paths import ROOT
 from tests.support.soak import SOAK, scale
 
-ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "docs" / "theory" / "paper.md"
 PICTURES = [path.stem for path in (COMMITTED.parent / "pictures").glob("*.svg")]
 # claims that are quick to study, the last one with a picture; in make soak all are studied

@@ -1,15 +1,22 @@
-"""What the pages say: one sentence per line, places in the code that exist, tests of promises that
-exist, a README that fits a landing page, and a short sidebar.
+"""Pages by hand: one sentence per line, a README that fits a landing page, a short sidebar; places,
+programs and tests that they name exist; the toy policy and the toy world of CONTRIBUTING.md work as
+written, and their tests pass.
 """
 
 from __future__ import annotations
 
 import re
+import runpy
+from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 import pytest
 
+from purse.testing import check_policy
 from tests.support.paths import ROOT
+from tests.support.soak import SOAK
 
 # the other generated pages lie in folders
 GENERATED = ("changelog.md", "leaderboard.md", "performance.md")
@@ -32,6 +39,11 @@ BASES = (ROOT, ROOT / "src" / "purse")
 TOYS = re.compile(r"`[\w/]*/(?:test_)?(?:optimist|sale|MODULE)\.py`")  # of CONTRIBUTING.md
 # `python -m research.paper`: a program of a clone
 PROGRAM = re.compile(r"python -m ((?:benchmarks|research|tests)\.[\w.]*\w)")
+TOY_FILES = re.findall(
+    r"^\d\. Write `([^`]+)`.*?^   ```python\n(.*?)^   ```",
+    (ROOT / "CONTRIBUTING.md").read_text(),
+    re.DOTALL | re.MULTILINE,
+)
 README_LINES, README_COLUMNS = 150, 100
 
 
@@ -76,7 +88,7 @@ def test_the_places_and_programs_that_a_page_names_exist(page: str) -> None:
     missing = []
     for path, name in PLACE.findall(text):
         files = [base / path for base in BASES if (base / path).is_file()]
-        defined = rf"(?m)^\s*(?:def|class) {name.rpartition('.')[2]}\b"
+        defined = rf"(?m)^\s*(?:(?:async )?def|class) {name.rpartition('.')[2]}\b"
         if not files or (name and not re.search(defined, files[0].read_text())):
             missing.append(f"{path}: {name}")
     for module in PROGRAM.findall(text):
@@ -112,3 +124,27 @@ def test_the_sidebar_is_short_and_machines_get_the_same_pages() -> None:
 def test_the_check_tells_one_sentence_from_two(line: str, sentences: int) -> None:
     ((_, words),) = prose(line)
     assert (2 if TWO_SENTENCES.search(words) else 1) == sentences
+
+
+@pytest.mark.parametrize("kind", ["policies", "worlds"])
+def test_a_newcomers_file_passes_its_test(kind: str, tmp_path: Path) -> None:
+    (source, code), (check, text) = [file for file in TOY_FILES if f"/{kind}/" in file[0]]
+    file, test = tmp_path / Path(source).name, tmp_path / Path(check).name
+    file.write_text(dedent(code))
+    text = dedent(text).replace(f'"{file.stem}', f'"{file}')
+    test.write_text(text)
+    functions = {
+        name: value for name, value in runpy.run_path(str(test)).items() if "test_" in name
+    }
+    assert functions
+    for function in functions.values():
+        for arguments in runs_of(function):
+            function(**arguments)
+    if SOAK and kind == "policies":  # as the cards of all policies do
+        check_policy(str(file))
+
+
+def runs_of(test: Callable[..., None]) -> list[dict[str, Any]]:
+    """The arguments of each run of a test, which has one parameter or none."""
+    marks = getattr(test, "pytestmark", [])
+    return [{mark.args[0]: value} for mark in marks for value in mark.args[1]] or [{}]

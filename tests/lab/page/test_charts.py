@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from purse.lab.report import frames
-from purse.lab.report.charts import study as charts
-from purse.lab.report.charts.base import (
+from purse.lab.figure import Figure, vega_lite_version, write_figures
+from purse.lab.page import frames
+from purse.lab.page.charts import study as charts
+from purse.lab.page.charts.base import (
     _ARMS_DARK,
     _ARMS_LIGHT,
     _BEST,
@@ -18,17 +19,16 @@ from purse.lab.report.charts.base import (
     _SHAPES,
     GLYPHS,
     LIGHT,
-    Figure,
     _decades,
     arm_colours,
     colours,
     dark_rules,
     shapes,
 )
-from purse.lab.report.charts.export import _version, javascript, write_figures
-from purse.lab.report.charts.lines import merge_lines
+from purse.lab.page.charts.lines import merge_lines
+from purse.lab.page.shell import javascript
 from purse.lab.study.results import Study
-from tests.lab.report.made_up import made_up
+from tests.lab.page.made_up import made_up
 from tests.support.lab import checked_spec
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
@@ -282,6 +282,6 @@ def test_the_script_of_the_charts_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
     assert [javascript(), javascript()] == ["script", "script"]
-    assert versions == [_version()]
+    assert versions == [vega_lite_version()]
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     assert javascript() == "script"

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from purse import worlds
 from purse.base.optional import alt, pl
 from purse.base.text import format_mean, set_minus
-from purse.lab.report import frames
-from purse.lab.report.charts.base import (
+from purse.lab.figure import Figure, Panel
+from purse.lab.page import frames
+from purse.lab.page.charts.base import (
     NEUTRAL,
     PERCENT,
     STEP,
     WIDE,
-    Figure,
-    Panel,
     arm_colours,
     digits,
     either,
@@ -30,7 +29,7 @@ from purse.lab.report.charts.base import (
     visible,
     worlds_of,
 )
-from purse.lab.report.charts.lines import (
+from purse.lab.page.charts.lines import (
     dash_lines,
     draw_curves,
     intervals,
@@ -119,7 +118,7 @@ def gain(study: Study) -> Figure:
 
 
 def left(study: Study) -> Figure | None:
-    """Return what part of the budget was left; None if it is little: a sentence says it."""
+    """Draw the part of the budget that was left; None if it is little: a sentence says it."""
     data, title = frames.left(study), "part of the budget left"
     if not (data["part"] > frames.MUCH_LEFT).any():
         return None
@@ -224,8 +223,8 @@ def _floor_of(spread: pl.DataFrame) -> float:
     """
     medians = spread.filter(pl.col("low") > 0)["median"].to_list()
     wide = len(medians) > 1 and max(medians) > WIDE * min(medians)
-    least: float = spread["least"].min()  # type: ignore[assignment]
-    return min(medians) / 3 if wide and least <= 0 else least
+    lowest: float = spread["least"].min()  # type: ignore[assignment]
+    return min(medians) / 3 if wide and lowest <= 0 else lowest
 
 
 def shares(study: Study) -> Figure | None:

@@ -4,14 +4,10 @@ what its CSV holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from purse.base.optional import pl
-from purse.lab.theory.estimate import estimate
-
-if TYPE_CHECKING:
-    from purse.lab.study.results import Study
+from purse.lab.study.results import Study, largest
 
 KEYS = ["world", "policy", "budget"]
 OTHERS = "others"
@@ -74,15 +70,15 @@ def regret(study: Study) -> pl.DataFrame:
 
 def bounds(study: Study) -> _Bounds:
     """Return the bounds that apply and have a value, per world and budget."""
-    most = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("most"))
+    limits = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("limit"))
     valid = (
         study.bounds()
         .filter(pl.col("applies"), pl.col("side") != "order", pl.col("value") > 0)
-        .join(most, on="world", maintain_order="left")
+        .join(limits, on="world", maintain_order="left")
     )
     chosen = [*KEYS, "name", "side", "value"]
     line = ["world", "policy", "name"]
-    far = valid.filter((pl.col("value").min() > pl.col("most").first()).over(line))
+    far = valid.filter((pl.col("value").min() > pl.col("limit").first()).over(line))
     drawn = valid.join(far, on=line, how="anti", maintain_order="left")
     return _Bounds(drawn.select(chosen), far.select(chosen))
 
@@ -103,14 +99,14 @@ def gain(study: Study) -> pl.DataFrame:
 
 
 def references(study: Study) -> pl.DataFrame:
-    """Return what references would have gained, per unit of the budget too."""
+    """Return the gains of references, per unit of the budget too."""
     kind = pl.col("name").str.replace(r" \(.*\)$", "")
     unit_gain = (pl.col("gain") / pl.col("budget")).alias("unit_gain")
     return study.references().select("world", "budget", kind, "gain", unit_gain, which="name")
 
 
 def left(study: Study) -> pl.DataFrame:
-    """Return what was left of the budget, and how many runs reached the end of the world."""
+    """Return the part that was left of the budget, and how many runs reached their world's end."""
     part = (pl.col("left") / pl.col("budget")).alias("part")
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
@@ -138,11 +134,11 @@ def shares(study: Study) -> pl.DataFrame:
     # arms keep the order in which they were given
     first = pl.int_range(pl.len()).min().over("world", "arm")
     ranked = (
-        last.with_columns(first.alias("place"))
+        last.with_columns(first.alias("position"))
         .group_by("world", "arm")
-        .agg(pl.col("share").sum(), pl.col("place").first())
+        .agg(pl.col("share").sum(), pl.col("position").first())
     )
-    rank = pl.col("share").rank("ordinal", descending=True).over("world", order_by="place")
+    rank = pl.col("share").rank("ordinal", descending=True).over("world", order_by="position")
     crowded = pl.len().over("world") > MOST_ARMS + 1
     ranked = (
         ranked.join(best, on=["world", "arm"], how="left", maintain_order="left")
@@ -151,7 +147,7 @@ def shares(study: Study) -> pl.DataFrame:
             "world",
             "arm",
             "best",
-            pl.when("best").then(-1).otherwise("place").alias("place"),
+            pl.when("best").then(-1).otherwise("position").alias("position"),
             (crowded & (rank > MOST_ARMS) & ~pl.col("best")).alias("rest"),
         )
     )
@@ -159,11 +155,11 @@ def shares(study: Study) -> pl.DataFrame:
         last.join(ranked, on=["world", "arm"], maintain_order="left")
         .with_columns(
             pl.when("rest").then(pl.lit(OTHERS)).otherwise("arm").alias("arm"),
-            pl.when("rest").then(pl.lit(last.height)).otherwise("place").alias("place"),
+            pl.when("rest").then(pl.lit(last.height)).otherwise("position").alias("position"),
         )
         .group_by(*KEYS, "fraction", "arm", maintain_order=True)
-        .agg(pl.col("share").sum(), pl.col("place", "best").first())
-        .sort(*KEYS, "fraction", "place", maintain_order=True)
+        .agg(pl.col("share").sum(), pl.col("position", "best").first())
+        .sort(*KEYS, "fraction", "position", maintain_order=True)
         .join(starts, on=[*KEYS, "fraction"], maintain_order="left")
         .with_columns(pl.col("share").cum_sum().over(*KEYS, "fraction").alias("top"))
         .with_columns((pl.col("top") - pl.col("share")).alias("bottom"))
@@ -201,42 +197,3 @@ def single_runs(study: Study) -> pl.DataFrame:
 def growth(study: Study) -> pl.DataFrame:
     """Return the fitted slopes and shapes; empty with a single budget."""
     return study.growth().with_columns(pl.col("slope", "low", "high", "misfit").fill_nan(None))
-
-
-def largest(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each world's largest budget."""
-    return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))
-
-
-def differences(study: Study) -> pl.DataFrame:
-    """Return a row for each world, budget and policy: its regret less the least mean regret there,
-    path by path, with a 95% interval; `tied` if that interval does not lie above zero. With one
-    path only the least is `tied`.
-    """
-    kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
-    numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
-    return pl.DataFrame(list(_cell_rows(study)), schema={**kinds, **numbers})
-
-
-def _cell_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
-    for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
-        best = part.sort("regret", maintain_order=True)["policy"][0]
-        here = (pl.col("world") == world) & (pl.col("budget") == budget)
-        runs = study.lazy().filter(here).select("policy", "path", "regret").collect()
-        regrets = {
-            policy: runs.filter(policy=policy).sort("path")["regret"].to_numpy()
-            for policy in part["policy"]
-        }
-        for policy, values in regrets.items():
-            more = estimate(values - regrets[best])
-            tied = policy == best or (len(values) > 1 and not more.low > 0)
-            yield {
-                "world": world,
-                "budget": budget,
-                "policy": policy,
-                "tied": tied,
-                "more": more.mean,
-                "low": more.low,
-                "high": more.high,
-            }

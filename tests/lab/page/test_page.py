@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse.lab.study.results import Study
-from tests.lab.report.made_up import ARMS, made_up
+from tests.lab.page.made_up import ARMS, made_up
 
 DRAWN = "document.documentElement.dataset.drawn"
 View = Callable[..., tuple[Any, list[str]]]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import purse
+from purse.lab.figure import Figure
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.table_replay import TableReplay
-from purse.lab.report.charts.base import Figure
 from purse.lab.study.results import Study
-from tests.lab.report.made_up import made_up, recorded_log, recorded_table
+from tests.lab.page.made_up import made_up, recorded_log, recorded_table
 from tests.support.replays import estimated
 
 

@@ -11,40 +11,25 @@ Channels are objects everywhere: of a text or a mapping Altair takes millisecond
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from purse.base import html
 from purse.base.optional import alt, pl
-from purse.base.text import count
+from purse.lab.figure import Panel
 
 NUMBER = ",.9~r"  # 1,000 and 0.25, never 1e+03
 PERCENT = ".3~%"
 _MOST_TICKS = 6
 WIDE = 20  # values that differ by more than this factor get a logarithmic axis
-_CONFIG: dict[str, Any] = {
-    "background": "#FFFFFF",
-    "aria": False,  # the page describes a panel as a whole
-    "font": "Liberation Sans, Arial, Helvetica, sans-serif",
-    "view": {"stroke": None},
-    "concat": {"spacing": 28},
-    "text": {"fontSize": 11},
-    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 11, "fontWeight": 600,
-              "offset": 14, "limit": 360},
-    "axis": {"labelFontSize": 11.5, "labelPadding": 6, "titleFontSize": 12,
-             "titleFontWeight": "normal", "gridColor": "#E4E8EC", "domain": False},
-    "axisX": {"ticks": False, "titlePadding": 8, "labelFlush": True},
-    "axisY": {"ticks": False, "labelLimit": 140,
-              "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end",
-              "titleBaseline": "bottom", "titleX": 0, "titleY": -9},
-    "legend": {"orient": "top", "title": None, "titleFontSize": 11, "labelFontSize": 12,
-               "labelLimit": 260, "columns": 4, "symbolSize": 70, "symbolOpacity": 1,
-               "padding": 6, "offset": 12},
-}  # fmt: skip
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#C2659B", "#B57B00", "#3C98CE", "#1B1F24", "#8C8400")
 _DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
+_GROUND = re.compile(r'(<rect [^>]*)fill="#FFFFFF"')  # the first one is the ground
+_INK, _SOFT, _RULE = "#E6EDF3", "#9BA5B0", "#3A4149"  # on a dark page
+_WORDS = ("axis-title", "title-text", "title-subtitle", "legend-label", "legend-title")
+# marks that carry their own ground, such as the cells of a heat map, name their ink otherwise
+_BLACK = ("black", "#000", "#000000")
 GLYPHS = {
     "circle": "M-4,0a4,4,0,1,1,8,0a4,4,0,1,1,-8,0Z",
     "square": "M-3.6,-3.6h7.2v7.2h-7.2Z",
@@ -76,24 +61,24 @@ DASHES: tuple[list[int], ...] = ([5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [2, 4], [
 
 def colours(policies: Sequence[str]) -> list[str]:
     """Return one colour per policy; after eight they come again."""
-    return [LIGHT[place % len(LIGHT)] for place in range(len(policies))]
+    return [LIGHT[index % len(LIGHT)] for index in range(len(policies))]
 
 
 def shapes(policies: Sequence[str]) -> list[str]:
     """Return one shape per policy; a colour that comes again has another shape."""
-    return [_SHAPES[(place + place // len(LIGHT)) % len(_SHAPES)] for place in range(len(policies))]
+    return [_SHAPES[(index + index // len(LIGHT)) % len(_SHAPES)] for index in range(len(policies))]
 
 
 def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
     """Return one colour per arm: the reserved one for the best arm, and grey for the others."""
     plain = [arm for arm in arms if arm not in (others, best)]
-    own = {arm: _ARMS_LIGHT[place % len(_ARMS_LIGHT)] for place, arm in enumerate(plain)}
+    own = {arm: _ARMS_LIGHT[index % len(_ARMS_LIGHT)] for index, arm in enumerate(plain)}
     return [own.get(arm, _BEST if arm == best else _OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
     """Return one dash per theorem or reference."""
-    return [DASHES[place % len(DASHES)] for place in range(len(names))]
+    return [DASHES[index % len(DASHES)] for index in range(len(names))]
 
 
 def dark_rules() -> str:
@@ -171,91 +156,6 @@ STEP = 30  # of a row
 # `chosen` are the policies that a reader has picked out; at first the list is empty
 _CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"
 _FAINT = 0.15
-_OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A part of a figure: a world or a budget, and a policy if it is about one."""
-
-    world: str
-    chart: Any  # an Altair chart
-    policy: str | None = None
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure: its panels, and the frame that holds what they show."""
-
-    name: str
-    data: pl.DataFrame
-    panels: list[Panel]
-    columns: int = 2
-    one_legend: bool = True
-    legend: Mapping[str, Any] = field(default_factory=dict)  # what is not as in other figures
-
-    def chart(self) -> Any:
-        """Return all panels as one Altair chart.
-
-        Altair shows it with scripts from the network; the figure itself, its files and
-        `chart().save("name.svg")` need none.
-        """
-        return self._joined([panel.chart for panel in self.panels])
-
-    def _joined(self, charts: Sequence[Any]) -> Any:
-        """Return an Altair chart of this figure with these charts as its panels."""
-        own = {}
-        if not self.one_legend:
-            scale = alt.ScaleResolveMap(color="independent", stroke="independent")
-            own["resolve"] = alt.Resolve(scale=scale)
-        return alt.concat(
-            *charts,
-            columns=min(self.columns, len(self.panels)),
-            params=[alt.VariableParameter(name="chosen", value=[])],
-            config=alt.Config(**_CONFIG | {"legend": _CONFIG["legend"] | self.legend}),
-            **own,
-        )
-
-    @cached_property
-    def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite, with the data inside. To check it against its schema takes
-        longer than to draw it, so the tests do.
-
-        Panels are put together here: Altair copies all that is in them, several times.
-        """
-        with alt.data_transformers.enable("default", max_rows=None):
-            around = self._joined([]).to_dict(validate=False)
-            panels = [panel.chart.to_dict(validate=False) for panel in self.panels]
-        data = {name: rows for panel in panels for name, rows in panel["datasets"].items()}
-        inner = [
-            {key: value for key, value in panel.items() if key not in _OUTER} for panel in panels
-        ]
-        return {**around, "concat": inner, "datasets": data}
-
-    def __repr__(self) -> str:
-        """Return the figure in a line."""
-        panels = count(len(self.panels), "panel")
-        return f"<Figure {self.name!r}: {panels}; .chart() is an Altair chart, .data its frame>"
-
-    def _repr_html_(self) -> str:
-        """Return the figure as a picture, for notebooks."""
-        from purse.lab.report.charts.export import render_svg
-
-        return html.picture(render_svg(self.spec), self.name)
-
-    @property
-    def axes(self) -> dict[str, str]:
-        """The titles of the axes, which a page writes once for all panels; empty for one panel."""
-        if len(self.panels) == 1:
-            return {}
-        first = self.spec["concat"][0]
-        titles: dict[str, str] = {}
-        for layer in first.get("layer", [first]):
-            for name in ("x", "y"):
-                title = (layer["encoding"].get(name, {}).get("axis") or {}).get("title")
-                if title:
-                    titles.setdefault(name, title)
-        return titles
 
 
 def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
@@ -304,3 +204,18 @@ def _entries_of(column: str, table: pl.DataFrame) -> list[str]:
 
 policies_of, worlds_of = partial(_entries_of, "policy"), partial(_entries_of, "world")
 names_of = partial(_entries_of, "name")  # of theorems or references
+
+
+def themed(svg: str) -> str:
+    """Return the drawing without its white ground, and with light ink where the page is dark."""
+    words = ", ".join(f".marks .role-{role} text" for role in _WORDS)
+    black = ", ".join(f'.marks [fill="{name}"]' for name in _BLACK)
+    rules = (
+        f"  {words}, {black} {{ fill: {_INK}; }}\n"
+        f"  .marks .role-axis-label text {{ fill: {_SOFT}; }}\n"
+        f"  .marks .role-axis-grid line {{ stroke: {_RULE}; }}\n"
+    )
+    start, end = dark_rules().rsplit("}", 1)
+    style = f"<style>{start}{rules}}}{end}</style>"
+    clear = _GROUND.sub(r'\1fill="none"', svg, count=1)
+    return re.sub(r"(<svg [^>]*>)", lambda match: match[1] + style, clear, count=1)

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import alt, pl
 from purse.base.text import format_budget
-from purse.lab.replay.log_words import budgets_of, quoted
-from purse.lab.replay.table_words import LP_OF, NOTES, standings
-from purse.lab.report.charts.base import (
+from purse.lab.figure import Figure, Panel
+from purse.lab.page.charts.base import (
     DASHES,
     NEUTRAL,
     PERCENT,
     STEP,
-    Figure,
-    Panel,
     colours,
     layered,
     linear,
@@ -27,7 +24,9 @@ from purse.lab.report.charts.base import (
     tips,
     visible,
 )
-from purse.lab.report.charts.lines import intervals, points, policy_rows
+from purse.lab.page.charts.lines import intervals, points, policy_rows
+from purse.lab.replay.log_result import budgets_of, quoted
+from purse.lab.study.standings import LP_OF, NOTES
 
 if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
@@ -57,7 +56,7 @@ _LOG_TIPS = {
 
 def gain(study: TableStudy) -> Figure:
     """Mean gain with its interval of every policy and reference."""
-    data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
+    data = study.standings().with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
     # what stands in brackets after a reference's name is in the table
     bare = pl.col("player").str.replace(NOTES, "")
     named = pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
