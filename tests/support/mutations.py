@@ -25,7 +25,7 @@ from purse.campaign.run.learner import Learner
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.sql import LockedLevels
-from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.sqlite import Sqlite, _SqliteSession
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import PolicyView
 from purse.errors import StorageUnavailable
@@ -201,13 +201,13 @@ def acknowledge_before_commit(patch: Patch) -> None:
     """A transaction is committed when the next one begins; in PostgreSQL, never."""
 
     @contextmanager
-    def locked(database: Sqlite) -> Iterator[Any]:
+    def writing(database: Sqlite) -> Iterator[_SqliteSession]:
         with database._write_lock, database._translated:
             db = database._writer = database._writer or database._opened()
             if db.in_transaction:
                 db.execute("COMMIT")
             db.execute("BEGIN IMMEDIATE")
-            yield db
+            yield _SqliteSession(db)
 
     create = Storage.create
 
@@ -217,7 +217,7 @@ def acknowledge_before_commit(patch: Patch) -> None:
             storage.db._writer.execute("COMMIT")
 
     patch.setattr(Storage, "create", created)
-    patch.setattr(Sqlite, "_locked", locked)
+    patch.setattr(Sqlite, "writing", writing)
     from purse.campaign.storage.postgres import _PostgresSession
 
     write = _PostgresSession.write
