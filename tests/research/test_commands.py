@@ -39,15 +39,15 @@ def printed(words: list[str], *more: str) -> dict[str, Any]:
 def test_every_command_hands_the_device_on(
     module: ModuleType, function: str, command: click.Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[str] = []
+    devices: list[str] = []
 
     def stop(*_: Any, device: str, **__: Any) -> None:
-        given.append(device)
+        devices.append(device)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, function, stop)
     CliRunner().invoke(command, ["--device", "cuda"])
-    assert given == ["cuda"]
+    assert devices == ["cuda"]
 
 
 @pytest.mark.skipif(not SOAK, reason="compiles for half a minute: set PURSE_SOAK")

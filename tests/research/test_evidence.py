@@ -86,7 +86,8 @@ def test_the_page_is_that_of_the_stored_numbers() -> None:
 def test_the_stored_numbers_keep_what_the_policy_promises() -> None:
     facts = stored()
     assert (facts["paths"], len(facts["rows"])) == (1_000, 7)
-    assert [row["world"] for row in facts["rows"]] == [each.world for each in BY_NAME.values()]
+    worlds_asked = [question.world for question in BY_NAME.values()]
+    assert [row["world"] for row in facts["rows"]] == worlds_asked
     for row in facts["rows"]:
         for key, confidence in (("ours", 0.95), ("uniform", 0.95), ("little", 0.6)):
             assert row[key]["wrong"] <= recommend.allowed(confidence, 1_000)
@@ -103,8 +104,8 @@ def test_the_right_arm_by_hand() -> None:
         ("ratio", 0.05, best_arm.NONE),
     ):
         assert recommend.right_arm(recommend.Question("", "", by, cap), rewards, costs) == right
-    place = worlds.make(BY_NAME[CAPPED].world, 1)
-    assert int(np.argmax(np.asarray(place.reward_means))) == 0
+    world = worlds.make(BY_NAME[CAPPED].world, 1)
+    assert int(np.argmax(np.asarray(world.reward_means))) == 0
     assert next(row["right"] for row in stored()["rows"] if row["name"] == CAPPED) == 1
 
 
@@ -112,8 +113,8 @@ def test_the_right_arm_by_hand() -> None:
 def test_a_measurement_finds_what_is_stored(name: str) -> None:
     """All paths in soak, with the same numbers; else a few, within four standard errors."""
     n_paths = recommend.PATHS if SOAK else 40
-    row, kept = recommend.ask(BY_NAME[name], n_paths), stored()["rows"]
-    expected = next(each for each in kept if each["name"] == name)
+    row, facts = recommend.ask(BY_NAME[name], n_paths), stored()["rows"]
+    expected = next(fact for fact in facts if fact["name"] == name)
     if SOAK:
         assert record.rounded(row) == expected
     assert row["ours"]["wrong"] <= recommend.allowed(recommend.CONFIDENCE, n_paths)

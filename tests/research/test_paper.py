@@ -56,8 +56,8 @@ def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
 
 
 def test_a_violation_is_a_mean_beyond_its_bound_by_more_than_four_errors() -> None:
-    def measure(place: object, budget: float) -> tuple[Estimate, float]:
-        return Estimate(float(str(place)), 1.0, 0.0, 0.0), budget
+    def measure(value: object, budget: float) -> tuple[Estimate, float]:
+        return Estimate(float(str(value)), 1.0, 0.0, 0.0), budget
 
     places = [("a", "9"), ("b", "13.5"), ("c", "14.5")]
     found = guarantees.hold_against(places, [10.0], measure)

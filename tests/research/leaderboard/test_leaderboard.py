@@ -70,10 +70,10 @@ def test_a_score_is_the_share_of_the_optimum_that_was_not_gained(
     board = played[1]
     case = next(case for case in board.cases if case.name == name)
     (world,) = cases.worlds_of(case)
-    least, most = cases.declared_bounds(case, world)
-    told = {"stop": case.stop, "horizon": case.horizon, "delay": case.delay}
+    low, high = cases.declared_bounds(case, world)
+    options = {"stop": case.stop, "horizon": case.horizon, "delay": case.delay}
     run = purse.simulate(
-        "uniform", world, case.budget, n_paths=4, cost_min=least, cost_max=most, **told
+        "uniform", world, case.budget, n_paths=4, cost_min=low, cost_max=high, **options
     )
     scores = board.scores["uniform", name]
     optimum = run.gain.sum() / (1 - scores).sum()

@@ -16,11 +16,11 @@ def alone_in(case: Case) -> list[np.ndarray]:
     return [
         np.array(
             [
-                purse.simulate(f"fixed:arm={arm}", place, case.budget, n_paths=case.n_paths).gain
-                for arm in range(place.n_arms)
+                purse.simulate(f"fixed:arm={arm}", world, case.budget, n_paths=case.n_paths).gain
+                for arm in range(world.n_arms)
             ]
         )
-        for place in worlds_of(case)
+        for world in worlds_of(case)
     ]
 
 
@@ -54,16 +54,16 @@ def test_with_a_horizon_the_linear_program_counts() -> None:
 
 def test_the_rounds_that_come_count_and_not_those_that_are_told() -> None:
     text = 'requests:world="bernoulli:rewards=[.9,.6],costs=[.8,.3]",rounds=100,told=False'
-    for told in (None, 200):
-        case = Case("c", "s", text, 50, 2, horizon=told)
+    for horizon in (None, 200):
+        case = Case("c", "s", text, 50, 2, horizon=horizon)
         assert optima_of(case) == pytest.approx([72.0])
 
 
 def test_with_contexts_the_program_knows_them() -> None:
     text = "class_contexts:classes=2,arms=2,rows=9,horizon=50"
-    found = optima_of(Case("c", "s", text, 20, 2))
-    assert found == [purse.lab.theory.contexts.lp_with_contexts(text, 20)]
-    assert found[0] > purse.lab.theory.fluid.lp_optimum(text, 20).value
+    optima = optima_of(Case("c", "s", text, 20, 2))
+    assert optima == [purse.lab.theory.contexts.lp_with_contexts(text, 20)]
+    assert optima[0] > purse.lab.theory.fluid.lp_optimum(text, 20).value
 
 
 def test_with_outages_the_program_knows_when_arms_are_up() -> None:

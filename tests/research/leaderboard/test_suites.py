@@ -63,13 +63,13 @@ def test_the_committed_files_are_those_of_the_stored_numbers() -> None:
         record = boards["read"](version)
         svg = (COMMITTED / f"{suites.name_file('leaderboard', version)}.svg").read_text()
         assert all(f">{policy}</text>" in svg for policy in record.policies)
-        taken = recommend(rank(record, list(record.situations)))
-        assert taken is not None
+        choice = recommend(rank(record, list(record.situations)))
+        assert choice is not None
         if version == WITH_CONTEXTS:
-            assert suites.sees_contexts(taken.policy)
+            assert suites.sees_contexts(choice.policy)
         else:
             player = purse.Policy(n_arms=2, budget=10, cost_min=0.5)
-            assert taken.policy == policies.DEFAULT == player.name
+            assert choice.policy == policies.DEFAULT == player.name
 
 
 def test_a_case_of_traffic_comes_in_both_orders_of_the_arms() -> None:
@@ -109,27 +109,25 @@ def test_the_policies_that_play_a_suite() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "least", "most"),
+    ("bounds", "low", "high"),
     [
         ("own", [0.3, 0.9], [0.6, 0.9]),
         ("common", [0.3, 0.3], [0.9, 0.9]),
         ("wide", [0.1, 0.3], [1.8, 2.7]),
     ],
 )
-def test_the_bounds_that_players_are_told(
-    bounds: str, least: list[float], most: list[float]
-) -> None:
+def test_the_bounds_that_players_are_told(bounds: str, low: list[float], high: list[float]) -> None:
     case = Case("c", "s", WORLD, 10, bounds=bounds)
     (world,) = cases.worlds_of(case)
     problem = cases.make_case_job("uniform", case, world, seed=0).problem
-    assert problem.cost_min.ravel().tolist() == [round(1e9 * cost) for cost in least]
-    assert problem.cost_max.ravel().tolist() == [round(1e9 * cost) for cost in most]
+    assert problem.cost_min.ravel().tolist() == [round(1e9 * cost) for cost in low]
+    assert problem.cost_max.ravel().tolist() == [round(1e9 * cost) for cost in high]
 
 
 def test_several_resources_have_a_common_bound_each() -> None:
     world = worlds.ad_slots(clicks=[0.1, 0.2], values=[1, 1], prices=[0.5, 0.1], views=10)
-    least, most = cases.declared_bounds(Case("c", "s", "", (5, 10), bounds="common"), world)
-    assert (least.tolist(), most.tolist()) == ([[0, 1]] * 2, [[0.5, 1]] * 2)
+    low, high = cases.declared_bounds(Case("c", "s", "", (5, 10), bounds="common"), world)
+    assert (low.tolist(), high.tolist()) == ([[0, 1]] * 2, [[0.5, 1]] * 2)
 
 
 def test_constant_costs_are_told_with_the_arms_own_bounds_only() -> None:
