@@ -369,7 +369,7 @@ def _against_optimum(gains: Mapping[tuple[str, float], float], row: dict[str, An
 def _against(optimum: float, gain: float, high: float) -> str:
     """Write the regret of a gain with its interval, and its share of the optimum.
 
-    >>> _against(1000, 950, 960), against(1000, 729, 729), against(1, 1 + 1e-15, 1)
+    >>> _against(1000, 950, 960), _against(1000, 729, 729), _against(1, 1 + 1e-15, 1)
     ('50 ± 10 (95.0%)', '271 (72.9%)', '0 (100.0%)')
     """
     regret = round(optimum - gain, 9) + 0.0  # no rounding error is a regret, and no zero negative
