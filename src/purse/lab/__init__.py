@@ -26,6 +26,6 @@ def _page_of(result: Any) -> "Page":
     return page_of(result)
 
 
-_PageResult.make_page = staticmethod(_page_of)
+_PageResult._make_page = staticmethod(_page_of)
 __getattr__, __dir__, _lazy = lazy_loader.attach_stub(__name__, __file__)
 __all__ = sorted(["Problem", "Run", "Ticket", "Trajectory", "World", *_lazy])

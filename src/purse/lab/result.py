@@ -111,12 +111,12 @@ class PageResult(Result):
     """A result that has a page."""
 
     # a result does not know the pages; `purse.lab` sets who makes them
-    make_page: ClassVar[Callable[[Any], Page]]
+    _make_page: ClassVar[Callable[[Any], Page]]
 
     @cached_property
     def _page(self) -> Page:
         """The page; its figures are drawn once."""
-        return type(self).make_page(self)
+        return type(self)._make_page(self)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the result as one HTML file and return its path.

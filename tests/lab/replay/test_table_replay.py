@@ -10,7 +10,7 @@ import pytest
 
 import purse
 from purse.errors import InvalidInput
-from purse.lab.replay.table_replay import default_policies
+from purse.lab.replay.table_replay import TableReplay, default_policies
 from purse.lab.study.manifest import StudyFacts, TableFacts
 from tests.support import greedy_contexts
 from tests.support.replays import written
@@ -75,6 +75,7 @@ def test_an_answer_counts_the_chance_in_the_rows(better: int, told: bool) -> Non
     assert row["ahead"] == pytest.approx(differences.sum())
     assert row["ahead_error"] == pytest.approx(5 * differences.std(ddof=1))
     says = " ".join(str(result).split())
+    assert isinstance(result, TableReplay)
     ((outcome, sentence),) = result.verdicts().values()
     assert ("On these 25 rows **buy `b` in every round**" in sentence) == told
     assert outcome == "best"

@@ -88,7 +88,7 @@ def test_worlds_may_be_text_or_functions_of_the_budget() -> None:
         ({"policies": ["exp3.bw"]}, "did you mean 'exp3.bwk'"),
         ({"n_workers": 0}, "n_workers=0"),
         ({"device": "tpu"}, "device='tpu': must be one of 'cpu', 'cuda'"),
-        ({"on": "mars://here"}, "on='mars://here': must be one of"),
+        ({"on": "mars://here"}, "on='mars://here': must be ray"),
         ({"policies": Greedy, "on": "ray"}, "on='ray': Greedy is a class, which plays on this"),
     ],
 )

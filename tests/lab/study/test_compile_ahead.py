@@ -112,9 +112,9 @@ SOME = {"c": RECIPES["c"]}
     [
         ({}, SOME, 2, [["c"]]),
         ({}, {**SOME, "d": NOWHERE}, 2, [["c"]]),
-        ({"PATIENCE_S": 0}, RECIPES, 1, []),
-        ({"PATIENCE_S": 0}, {}, 2, []),
-        ({"PATIENCE_S": 3600}, RECIPES, 2, []),  # all is done before
+        ({"_PATIENCE_S": 0}, RECIPES, 1, []),
+        ({"_PATIENCE_S": 0}, {}, 2, []),
+        ({"_PATIENCE_S": 3600}, RECIPES, 2, []),  # all is done before
         ({"code_folder": lambda: None}, RECIPES, 2, []),
         ({"sys.executable": ""}, RECIPES, 2, []),
     ],
@@ -168,7 +168,7 @@ def test_a_helper_compiles_its_share_and_goes_on_after_an_error(
     monkeypatch.setattr(JobSpec, "compile", compile_it)
     share = pickle.dumps([pickle.dumps(recipe) for recipe in RECIPES.values()])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(share)))
-    compile_ahead._help_out()
+    compile_ahead.help_out()
     assert compiled == list(NAMES)
 
 

@@ -262,7 +262,7 @@ def test_modules_travel_as_text() -> None:
         cluster.sendable(RECIPE._replace(policy=nowhere))
 
 
-@pytest.mark.parametrize("on", ["spark", "ray://", "dask://a:1", "http://somewhere:80", ""])
+@pytest.mark.parametrize("on", ["spark", "ray://", "http://somewhere:80", ""])
 def test_an_address_that_is_none_is_refused(on: str) -> None:
     with pytest.raises(InvalidInput, match=r"must be ray or ray://HOST:PORT$"):
         cluster.check_address(on)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Page:
+class _ResultPage:
     """A page: its figures are drawn, and its content is made when it is written."""
 
     facts: Facts
@@ -71,7 +71,7 @@ class Page:
         return [page, *drawn, *tables]
 
 
-def page_of(result: Study | LogResult) -> Page:
+def page_of(result: Study | LogResult) -> _ResultPage:
     """Return the page of a result."""
     figures = content.figures_of(result)
     tables = {}
@@ -79,4 +79,4 @@ def page_of(result: Study | LogResult) -> Page:
         tables["arms"] = result.arms()
         if not figures:
             tables["estimates"] = result.frame()
-    return Page(result.facts, figures, partial(content.content, result), tables)
+    return _ResultPage(result.facts, figures, partial(content.content, result), tables)

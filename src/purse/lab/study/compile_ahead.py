@@ -95,7 +95,7 @@ def _share_out(waiting: deque[Task], n_helpers: int, helpers: list[Popen[bytes]]
             )
 
 
-def _help_out() -> None:
+def help_out() -> None:
     """Compile the share that standard input holds: all that a helper does."""
     for recipe in pickle.load(sys.stdin.buffer):
         with suppress(Exception):  # the process that sent it meets the same error

@@ -304,7 +304,7 @@ def _verdict(study: Study, world: str, beside: pl.DataFrame) -> Verdict:
     elif tied:
         comparison = name_tied(tied, "runs")
     else:
-        more = format_half(rows[second["policy"]]["more"], rows[second["policy"]]["high"])
+        more = _format_half(rows[second["policy"]]["more"], rows[second["policy"]]["high"])
         comparison = (
             f"; the next, {code(second['policy'])}, has {more} more on the same draws, a "
             "difference beyond its 95% interval"
@@ -343,10 +343,10 @@ def format_regret(row: Mapping[str, Any]) -> str:
     """Write a mean regret with half its interval, if it has one."""
     if row["n_paths"] == 1:
         return set_minus(format_rough(row["regret"]))
-    return format_half(row["regret"], row["high"])
+    return _format_half(row["regret"], row["high"])
 
 
-def format_half(mean: float, high: float) -> str:
+def _format_half(mean: float, high: float) -> str:
     """Write a mean regret with half its interval, on one line."""
     return keep_on_line(f"{set_minus(format_rough(mean))} ± {format_rough(high - mean)}")
 
