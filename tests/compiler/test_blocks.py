@@ -13,7 +13,7 @@ import pytest
 from purse.compiler import blocks
 from purse.compiler.blocks import Block, beside, copy, matrix, vector
 from purse.compiler.jit import BlockFunction, bind
-from purse.compiler.machine_code import MACHINE_CODE
+from purse.compiler.machine_code import _MACHINE_CODE
 from purse.compiler.spans import span_type
 from tests.support.processes import fresh_process
 
@@ -93,9 +93,9 @@ def test_other_kinds_of_arguments_are_compiled_anew() -> None:
 
 def test_the_kind_is_what_numba_says_with_spans_for_arrays() -> None:
     value = example()
-    assert MACHINE_CODE.of(Block(value).kind) == span_type(numba.typeof(value))
+    assert _MACHINE_CODE.of(Block(value).kind) == span_type(numba.typeof(value))
     assert Block(value).kind == Block(example(flag=False)).kind
-    kinds = [MACHINE_CODE.of(Block(number).kind) for number in (1, 2**63)]
+    kinds = [_MACHINE_CODE.of(Block(number).kind) for number in (1, 2**63)]
     assert kinds == [numba.int64, numba.uint64]
 
 
@@ -127,7 +127,7 @@ def test_the_name_of_a_function_says_what_is_bound_to_it() -> None:
     assert function((1,)) == 6
     (compiled,) = function.by_kind.values()
     if compiled.machine_code.stats.cache_misses:
-        name = MACHINE_CODE.of(function.function).__name__
+        name = _MACHINE_CODE.of(function.function).__name__
         assert name in next(iter(compiled.machine_code.inspect_llvm().values()))
 
 

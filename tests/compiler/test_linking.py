@@ -9,7 +9,7 @@ import numba
 from purse.compiler.jit import bind
 from purse.compiler.kernel import cold, kernel
 from purse.compiler.linking import _Part, _with_parts
-from purse.compiler.machine_code import _WHOLE, MACHINE_CODE
+from purse.compiler.machine_code import _MACHINE_CODE, _WHOLE
 from purse.compiler.numba_contract import LEAN
 
 inner: Any = None
@@ -55,7 +55,7 @@ def expected(x: int) -> int:
 
 def compiled(part: Any) -> Any:
     """What numba has compiled for whole numbers; not from a cache."""
-    function = MACHINE_CODE.of(part)
+    function = _MACHINE_CODE.of(part)
 
     def caller(x: int) -> Any:
         return function(x)

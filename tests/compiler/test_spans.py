@@ -12,7 +12,7 @@ from numba import types
 from purse.compiler.blocks import Block, vector
 from purse.compiler.jit import BlockFunction
 from purse.compiler.kernel import kernel
-from purse.compiler.machine_code import MACHINE_CODE
+from purse.compiler.machine_code import _MACHINE_CODE
 from purse.compiler.spans import span_type
 from tests.support.processes import fresh_process
 
@@ -245,7 +245,7 @@ def test_bounds_are_checked_where_numba_is_asked_to(tmp_path: Path) -> None:
 
 
 def test_types_of_arguments_hold_spans() -> None:
-    kind = MACHINE_CODE.of(Block((example(), 3)).kind)
+    kind = _MACHINE_CODE.of(Block((example(), 3)).kind)
     arrays, number = kind.types
     assert arrays.instance_class is Arrays
     assert number == types.int64

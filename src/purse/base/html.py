@@ -28,7 +28,7 @@ def table(
         return (
             "<tr>"
             + "".join(
-                f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
+                f'<{tag} style="text-align:{side}">{_escape(cell)}</{tag}>'
                 for cell, side in zip(cells, sides, strict=True)
             )
             + "</tr>"
@@ -52,15 +52,15 @@ src="data:image/svg+xml;base64,PHN2Zy8+">'
 
     data = b64encode(svg.encode()).decode()
     look = "max-width:100%;background:#fff"
-    return f'<img style="{look}" alt="{escape(label)}" src="data:image/svg+xml;base64,{data}">'
+    return f'<img style="{look}" alt="{_escape(label)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def paragraph(text: str) -> str:
     """Return a line of text above or below a table, or nothing."""
-    return f"<p>{escape(text)}</p>" if text else ""
+    return f"<p>{_escape(text)}</p>" if text else ""
 
 
-def escape(text: str) -> str:
+def _escape(text: str) -> str:
     """Return the text as it stands in HTML."""
     from html import escape  # here: a client that shows no table does without its names
 

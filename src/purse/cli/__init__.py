@@ -21,7 +21,7 @@ from purse.cli.groups import Sections, account, campaign
 from purse.errors import InvalidInput, PurseError
 
 # verbs that find again what they had computed
-CONTINUES = ("compare", "replay", "lab run")
+_CONTINUES = ("compare", "replay", "lab run")
 
 
 @click.group(
@@ -88,12 +88,12 @@ def execute(command: click.Command, name: str, words: list[str] | None = None) -
         code = exit_codes.OK
     except click.ClickException as error:
         problem = facts(OF_ERRORS[InvalidInput], error.format_message())
-        code = complain(problem, exit_codes.MISTAKE, as_json)
+        code = _complain(problem, exit_codes.MISTAKE, as_json)
     except PurseError as error:
-        code = complain(of_error(error), kind_of(error).exit_code, as_json)
+        code = _complain(of_error(error), kind_of(error).exit_code, as_json)
     except (KeyboardInterrupt, click.Abort):
         again = "; the same command continues where it was"
-        continues = command is not cli or " ".join(words).startswith(CONTINUES)
+        continues = command is not cli or " ".join(words).startswith(_CONTINUES)
         click.echo(f"purse: interrupted{again if continues else ''}", err=True)
         code = exit_codes.INTERRUPTED
     except BrokenPipeError:
@@ -101,11 +101,11 @@ def execute(command: click.Command, name: str, words: list[str] | None = None) -
         code = exit_codes.BROKEN_PIPE
     except (MemoryError, OSError) as error:
         problem = facts(OF_ERRORS[PurseError], f"{type(error).__name__}: {error}")
-        code = complain(problem, exit_codes.MISTAKE, as_json)
+        code = _complain(problem, exit_codes.MISTAKE, as_json)
     sys.exit(code or 0)
 
 
-def complain(problem: dict[str, Any], code: int, as_json: bool) -> int:
+def _complain(problem: dict[str, Any], code: int, as_json: bool) -> int:
     """Print a problem as one line on stderr and return the exit code.
 
     as_json   whether the line is JSON: stdout then holds a whole result or nothing

@@ -12,7 +12,7 @@ import click
 from purse.base.exit_codes import MEANINGS
 from purse.errors import InvalidInput, unknown
 
-Commands: TypeAlias = Mapping[str, Sequence[click.Command]]  # by section
+_Commands: TypeAlias = Mapping[str, Sequence[click.Command]]  # by section
 
 
 class Sections(click.Group):
@@ -26,7 +26,7 @@ class Sections(click.Group):
         self.with_codes = with_codes
         self.sections: dict[str, list[str]] = {}
 
-    def add_sections(self, sections: Commands) -> None:
+    def add_sections(self, sections: _Commands) -> None:
         """Add commands under the titles of their sections."""
         for title, commands in sections.items():
             self.sections[title] = [str(command.name) for command in commands]
@@ -75,14 +75,14 @@ class Sections(click.Group):
                 formatter.write_dl([(str(code), words) for code, words in MEANINGS.items()])
 
 
-class Late(Sections):
+class _Late(Sections):
     """A group whose commands are made when the first of them is needed, because that takes a while.
 
     make   returns the commands by section
     """
 
-    def __init__(self, *args: Any, make: Callable[[], Commands], **options: Any) -> None:
-        self.make: Callable[[], Commands] | None = None
+    def __init__(self, *args: Any, make: Callable[[], _Commands], **options: Any) -> None:
+        self.make: Callable[[], _Commands] | None = None
         super().__init__(*args, **options)
         self.make = make
 
@@ -99,7 +99,7 @@ class Late(Sections):
         self._by_name = commands
 
 
-def _account_commands() -> Commands:
+def _account_commands() -> _Commands:
     """Return the commands of `purse account` by section."""
     from purse.campaign.account import Account
     from purse.cli import budgets
@@ -110,7 +110,7 @@ def _account_commands() -> Commands:
     return budgets.sections(Account, {budgets.SPEND: [new], budgets.KEEP: keep})
 
 
-@click.group(cls=Late, with_codes=True, make=_account_commands)
+@click.group(cls=_Late, with_codes=True, make=_account_commands)
 def account() -> None:
     """Share a budget: one account for many campaigns, and for accounts below it.
 
@@ -123,14 +123,14 @@ def account() -> None:
     """  # noqa: D301 - click reads the backspace as: keep these lines
 
 
-def _campaign_commands() -> Commands:
+def _campaign_commands() -> _Commands:
     """Return the commands of `purse campaign` by section."""
     from purse.cli.campaign import commands
 
     return commands()
 
 
-@click.group(cls=Late, with_codes=True, make=_campaign_commands)
+@click.group(cls=_Late, with_codes=True, make=_campaign_commands)
 def campaign() -> None:
     """Spend a real budget: ask for an arm, and tell its reward and cost.
 

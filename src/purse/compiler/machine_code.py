@@ -111,13 +111,13 @@ class _MachineCode(Form):
         return self._intrinsics[item]
 
 
-MACHINE_CODE = _MachineCode()
+_MACHINE_CODE = _MachineCode()
 
 
 @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
 def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
     """Return numba's type of a kernel that numba's own functions call."""
-    return MACHINE_CODE.of(kernel)._numba_type_
+    return _MACHINE_CODE.of(kernel)._numba_type_
 
 
 def _numba_type(tree: Any) -> Any:
@@ -144,7 +144,7 @@ def compilable(function: Callable[..., Any], mark: str) -> Any:
     """Return a function for numba, under a name that stands for its code and compilation."""
     how = f"{numba.__version__} {LEAN} {int(config.OPT)} {_COMPILER} {mark}"
     name = f"{function.__name__}_{sha256(how.encode()).hexdigest()[:16]}"
-    return with_globals(function, MACHINE_CODE.scope_of(cast(FunctionType, function)), name)
+    return with_globals(function, _MACHINE_CODE.scope_of(cast(FunctionType, function)), name)
 
 
 def dispatcher_of(function: Callable[..., Any], mark: str) -> Any:

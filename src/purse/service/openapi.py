@@ -105,7 +105,7 @@ def _argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
     """Return the schema of an argument, with its text."""
     schema = {**argument.kind.schema}
     nothing = argument.optional or argument.default is None
-    if nothing and argument.place == "body" and schema:
+    if nothing and argument.location == "body" and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}
     if argument.default not in (WANTED, None):
         schema["default"] = argument.default
@@ -140,11 +140,11 @@ def _parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
         path = {"name": "name", "in": "path", "required": True, "schema": schema}
         described.append({**path, "description": f"Of the {of.KIND}."})
     for argument in row.arguments.values():
-        if argument.place != "body":
+        if argument.location != "body":
             schema = _argument_schema(of, argument)
             text = schema.pop("description")
             wanted = argument.default is WANTED
-            header = {"name": argument.field, "in": argument.place, "required": wanted}
+            header = {"name": argument.field, "in": argument.location, "required": wanted}
             described.append({**header, "schema": schema, "description": text})
     key = [{"$ref": "#/components/parameters/Key"}] if "request_id" in row.arguments else []
     return described + key
@@ -157,7 +157,7 @@ def _content(media: str, schema: Schema, example: Any) -> Schema:
 
 def _body(of: type[AnyBudget], row: Verb) -> Schema:
     """Return the description of a body, if there is one."""
-    fields = {name: field for name, field in row.arguments.items() if field.place == "body"}
+    fields = {name: field for name, field in row.arguments.items() if field.location == "body"}
     if not fields:
         return {}
     wanted = [name for name, field in fields.items() if field.default is WANTED]

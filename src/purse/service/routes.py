@@ -103,7 +103,7 @@ def _answering(
     of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
 ) -> _Answer:
     """Return the handler of the requests of a verb."""
-    parts = [argument.name for argument in row.arguments.values() if argument.place == "path"]
+    parts = [argument.name for argument in row.arguments.values() if argument.location == "path"]
     run = threads.read if row.method == "GET" else threads.write
     status = status_of(row)
     counter = {"ask": metrics.asks, "tell": metrics.tells, "tell_many": metrics.tells}.get(row.name)

@@ -14,7 +14,7 @@ import pytest
 from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.rules import asks
-from purse.campaign.run.committer import QueuedOperation
+from purse.campaign.run.committer import _QueuedOperation
 from purse.campaign.storage.sql import LockedLevels, ReadRequest, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
@@ -173,7 +173,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path)
     harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
     policy.unlink()
     campaign = harness.open("c")
-    ask = QueuedOperation(
+    ask = _QueuedOperation(
         lambda transaction: asks.ask(transaction, 1, "r", None, None, None),
         requests=("r",),
         asks=True,

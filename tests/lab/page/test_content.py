@@ -21,7 +21,7 @@ from purse.lab.data.question import METHODS
 from purse.lab.figure import Figure
 from purse.lab.page import captions, tables
 from purse.lab.page.charts.base import policies_of
-from purse.lab.page.charts.replays import MOST_ARMS, _players_of, estimates
+from purse.lab.page.charts.replays import _MOST_ARMS, _players_of, estimates
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.table_replay import TableReplay
 from purse.lab.study.manifest import Recording
@@ -360,7 +360,7 @@ def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
     names = [f"always {arm}" for arm in range(20)]
     many = _players_of(pl.DataFrame({"player": names, "kind": "arm", "gain": gains}))
     assert many == [f"always {arm}" for arm in (*range(6, 10), *range(16, 20))]
-    assert len(many) == MOST_ARMS
+    assert len(many) == _MOST_ARMS
 
 
 def test_the_folder_of_a_table_knows_that_it_is_a_replay(

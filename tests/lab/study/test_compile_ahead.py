@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from purse.base.progress import Progress
-from purse.compiler.machine_code import MACHINE_CODE
+from purse.compiler.machine_code import _MACHINE_CODE
 from purse.engine import cpu
 from purse.errors import PurseError
 from purse.lab.study import compile_ahead
@@ -187,5 +187,5 @@ def test_a_helper_leaves_what_it_compiles_in_the_disk_cache(
     assert len(waiting) == 1
     if SOAK:
         (found,) = tmp_path.rglob("*.nbc")
-        loop = MACHINE_CODE.of(cpu.compiled_loop(good.make()).function)
+        loop = _MACHINE_CODE.of(cpu.compiled_loop(good.make()).function)
         assert loop.__name__.encode() in found.read_bytes()

@@ -43,8 +43,8 @@ AlarmKind = Literal[
     "clock",
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
-STATE = "The same word in lists, metrics and on the dashboard."
-WHY = "One sentence about the state; empty while it is running."
+_STATE = "The same word in lists, metrics and on the dashboard."
+_WHY = "One sentence about the state; empty while it is running."
 # counted in the status for people
 _SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED, SKIPPED)
 
@@ -282,7 +282,7 @@ class Status:
     """The state of a campaign."""
 
     name: str
-    status: Annotated[CampaignState, STATE]
+    status: Annotated[CampaignState, _STATE]
     policy: str
     arms: tuple[str, ...]
     rounds: int
@@ -307,7 +307,7 @@ class Status:
     forecast: Annotated[
         ForecastStatus | None, "None without a horizon, before the first ask, or if it stands."
     ] = None
-    why: Annotated[str, WHY] = ""
+    why: Annotated[str, _WHY] = ""
     time_zone: Annotated[str, "Of periods, and of `until`."] = "UTC"
 
     def as_dict(self) -> dict[str, Any]:
@@ -392,10 +392,10 @@ class LevelStatus:
 
     name: str
     kind: LevelKind
-    status: Annotated[CampaignState, STATE]
+    status: Annotated[CampaignState, _STATE]
     purses: tuple[BalanceStatus, ...]
     children: tuple[LevelStatus, ...] = ()
-    why: Annotated[str, WHY] = ""
+    why: Annotated[str, _WHY] = ""
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def lines(self, indent: str) -> Iterator[str]:
@@ -411,7 +411,7 @@ class AccountStatus:
     """The state of an account, and of all that is below it."""
 
     name: str
-    status: Annotated[CampaignState, STATE]
+    status: Annotated[CampaignState, _STATE]
     account: Annotated[str, "The account above it; empty if there is none."]
     purses: tuple[BalanceStatus, ...]
     entries: Annotated[int, "The length of its journal."]
@@ -424,7 +424,7 @@ class AccountStatus:
     ] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
-    why: Annotated[str, WHY] = ""
+    why: Annotated[str, _WHY] = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""

@@ -39,7 +39,7 @@ _Place = Literal["path", "query", "body"]
 _HERE = ("self", "cls", "storage", "token")  # arguments that do not travel
 WANTED = inspect.Parameter.empty  # the default of an argument that has to be given
 TEXT = re.compile(r"^(\w+(?:, \w+)*)  +(.+(?:\n  +.+)*)", re.MULTILINE)
-NONE = "; None: "  # begins what a text says of None
+_NONE = "; None: "  # begins what a text says of None
 _SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
 
 B = TypeVar("B", bound="BudgetBase")
@@ -60,7 +60,7 @@ class Argument(NamedTuple):
     """An argument of a verb."""
 
     name: str
-    place: _Place
+    location: _Place
     kind: ValueKind
     default: Any
     optional: bool  # whether it may be None
@@ -69,11 +69,11 @@ class Argument(NamedTuple):
     @property
     def field(self) -> str:
         """What it is called in a request: a query repeats the name of one of several."""
-        return self.kind.one or self.name if self.place == "query" else self.name
+        return self.kind.one or self.name if self.location == "query" else self.name
 
     def read(self, value: Any) -> Any:
         """Return the method's value, from JSON or from the texts of a query."""
-        if self.place == "body":
+        if self.location == "body":
             return self.kind.read(value)
         values = [self.kind.typed(text) for text in value]
         return self.kind.several(values) if self.kind.one else values[-1]
@@ -138,10 +138,10 @@ class Verb:
             if value is argument.default:  # an older server knows no newer terms
                 continue
             value = argument.kind.sent(value, name)
-            if argument.place == "path":
+            if argument.location == "path":
                 path = path.replace(f"{{{key}}}", str(value))
             else:
-                (query if argument.place == "query" else body)[argument.field] = value
+                (query if argument.location == "query" else body)[argument.field] = value
         if query:
             path += "?" + urlencode(query, doseq=True, errors="backslashreplace")
         read = wire.reader(self.returns(of))
@@ -192,7 +192,7 @@ class Verb:
         return {
             argument.field: argument
             for argument in self.arguments.values()
-            if argument.place != "path"
+            if argument.location != "path"
         }
 
 
@@ -291,4 +291,4 @@ def argument_text(of: type[BudgetBase], argument: Argument) -> str:
     whose = getattr(import_module(f"purse.campaign.{title.lower()}"), title) if title else of
     text = _texts(getattr(whose, method)).get(argument.name, argument.text)
     own = argument.text[same.end() :]
-    return text.partition(NONE)[0] + own if own.startswith(NONE) else text
+    return text.partition(_NONE)[0] + own if own.startswith(_NONE) else text

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class QueuedOperation:
+class _QueuedOperation:
     """Something that a thread wants done, and its result."""
 
     decide: Callable[[Transaction], Any]  # calls a rule
@@ -61,16 +61,16 @@ class Committer:
     def renew(self) -> None:
         """Begin without a policy and without operations, in a child process too."""
         self.policy: Learner | None = None
-        self._queue: deque[QueuedOperation] = deque()
+        self._queue: deque[_QueuedOperation] = deque()
         self._lock = threading.Lock()  # held for a moment, by `with`: no signal can come between
-        self._leader: QueuedOperation | None = None  # whose thread works for all
+        self._leader: _QueuedOperation | None = None  # whose thread works for all
 
     def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
         """Decide in the next transaction; return the answer once it is durable, or raise its error.
 
-        wants   fields of an `QueuedOperation`
+        wants   fields of an `_QueuedOperation`
         """
-        operation = QueuedOperation(decide, **wants)
+        operation = _QueuedOperation(decide, **wants)
         try:
             self._queue.append(operation)
             while not operation.done:
@@ -94,7 +94,7 @@ class Committer:
             raise operation.error
         return cast(T, operation.answer)
 
-    def _lead(self, operation: QueuedOperation) -> None:
+    def _lead(self, operation: _QueuedOperation) -> None:
         """Work until the operation is done, with all that wait; then the next thread leads."""
         try:
             while not operation.done:
@@ -115,7 +115,7 @@ class Committer:
             with suppress(IndexError):  # another thread may have taken it out
                 _wake(self._queue[0])
 
-    def commit(self, operations: list[QueuedOperation], *, again: bool = True) -> None:
+    def commit(self, operations: list[_QueuedOperation], *, again: bool = True) -> None:
         """Do these in one transaction; one by one if that fails for another reason than the
         storage, so that no operation suffers from the mistake of another.
 
@@ -159,7 +159,7 @@ class Committer:
             operation.done = True
 
     def _decide(
-        self, operations: list[QueuedOperation], policy: Learner | None, locked: LockedLevels
+        self, operations: list[_QueuedOperation], policy: Learner | None, locked: LockedLevels
     ) -> Writes | None:
         """Decide on operations, with the level locked."""
         level = self.level(locked.levels)
@@ -290,7 +290,7 @@ def _locked_lock() -> threading.Lock:
     return lock
 
 
-def _wake(operation: QueuedOperation) -> None:
+def _wake(operation: _QueuedOperation) -> None:
     """Let the thread go on that waits for an operation."""
     if operation.ready is not None:
         with suppress(RuntimeError):  # it was woken already

@@ -162,7 +162,7 @@ def first_line(error: BaseException) -> str:
     return shorten(str(error).strip().partition("\n")[0])
 
 
-class Cells(NamedTuple):
+class _Cells(NamedTuple):
     """A column as numbers."""
 
     values: pl.Series  # null where a cell is empty or no number
@@ -181,23 +181,23 @@ def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
     return entries.fill_nan(None) if entries.dtype.is_float() else entries
 
 
-def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None = None) -> Cells:
+def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None = None) -> _Cells:
     """Return a column of texts, numbers or true and false as numbers.
 
     truth     whether true, yes, false and no are 1 and 0
     decimal   the mark before decimals of texts; None: as the column tells
     """
     if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
-        return Cells(blanked(entries.cast(pl.Float64, strict=False)))
+        return _Cells(blanked(entries.cast(pl.Float64, strict=False)))
     if entries.dtype != pl.String:
-        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
+        return _Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
     texts = blanked(entries, MISSING)
     values = texts.cast(pl.Float64, strict=False)
     if decimal != "," and values.null_count() == texts.null_count():
-        return Cells(values)
+        return _Cells(values)
     words = texts.str.to_lowercase()
     if truth and words.drop_nulls().is_in(list(_TRUTH)).all():
-        return Cells(
+        return _Cells(
             words.replace_strict(_TRUTH, default=None, return_dtype=pl.Float64),
             "true and yes are 1, false and no are 0",
         )
@@ -209,7 +209,7 @@ def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None =
         texts = pl.select(pl.when(spaced).then(bare).otherwise(texts)).to_series()
     mark, wrong = _decimal_mark(texts) if decimal is None else (decimal, None)
     if wrong is not None:
-        return Cells(values, wrong=wrong)
+        return _Cells(values, wrong=wrong)
     usual, thousands = (_BY_COMMA, ".") if mark == "," else (_BY_POINT, ",")
     fits = texts.str.contains(usual).fill_null(False)
     bare = texts.str.replace_all(thousands, "", literal=True).str.replace(",", ".", literal=True)
@@ -219,7 +219,7 @@ def read_cells(entries: pl.Series, *, truth: bool = False, decimal: str | None =
     elif fits.any():
         notes.append("commas between thousands are left out")
         texts = pl.select(pl.when(fits).then(bare).otherwise(texts)).to_series()
-    return Cells(texts.cast(pl.Float64, strict=False), ", ".join(notes))
+    return _Cells(texts.cast(pl.Float64, strict=False), ", ".join(notes))
 
 
 def _decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:

@@ -31,7 +31,7 @@ from purse.lab.study.standings import LP_OF, NOTES
 if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
-MOST_ARMS = 8  # that are drawn alone
+_MOST_ARMS = 8  # that are drawn alone
 _ROOM = 190  # for the names of players
 _TIPS = {
     "player": "player:N",
@@ -77,7 +77,7 @@ def _players_of(data: pl.DataFrame) -> list[str]:
         .agg(pl.col("gain").max())
         .sort("gain", descending=True, maintain_order=True)
     )
-    last = arms["player"].to_list()[MOST_ARMS:]
+    last = arms["player"].to_list()[_MOST_ARMS:]
     return [player for player in data["player"].unique(maintain_order=True) if player not in last]
 
 
