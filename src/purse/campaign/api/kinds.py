@@ -98,7 +98,7 @@ def _decoded(field: str, text: str) -> Any:
 def _features(text: str) -> Any:
     """Return features from their number, from JSON, or from names between commas.
 
-    >>> _features("length, code"), features("3")
+    >>> _features("length, code"), _features("3")
     (['length', 'code'], 3)
     """
     if text.lstrip()[:1] in ("[", "{"):

@@ -229,7 +229,7 @@ def parsed(reports: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]
 def _scaled(reward: float, low: float, high: float) -> float:
     """Return a reward as a part of its range, from 0 to 1.
 
-    >>> _scaled(5, 0, 20), scaled(-3, 0, 20), scaled(21, 0, 20)
+    >>> _scaled(5, 0, 20), _scaled(-3, 0, 20), _scaled(21, 0, 20)
     (0.25, 0.0, 1.0)
     """
     return min(1.0, max(0.0, (reward - low) / (high - low)))

@@ -234,7 +234,7 @@ def _check_owner(path: str, status: os.stat_result, like: str, database: os.stat
 def _writers_only(mode: int) -> int:
     """Leave out the rights of those who may read and not write.
 
-    >>> oct(_writers_only(0o644)), oct(writers_only(0o664))
+    >>> oct(_writers_only(0o644)), oct(_writers_only(0o664))
     ('0o600', '0o660')
     """
     return sum(0o6 << shift for shift in (6, 3, 0) if (mode >> shift) & 0o6 == 0o6)
