@@ -6,14 +6,17 @@ the true mean cost in [c-, c+], by `purse.kernels.mean_bounds`: at all times, of
 confidence asked for. The value of an arm is v = r with v± = r±, or with by="ratio" v = r / c with
 v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
 
-    out c-(i) > cap leader a, with the largest v among the arms whose mean cost so far is at most
-    the cap beaten j, if the evidence for v(a) + within >= v(j) is at least ln((K - 1) / delta), by
-    `purse.kernels.pair_evidence`; delta is 1 - confidence, K - 1 the pairs of the best arm
-    challenger b, with the largest v+ among the others that are neither out nor beaten; of equal
-    ones the one with the fewest pulls stop if c+(a) <= cap and all others are out or beaten; if all
-    arms are out, too pull a, if n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
-    over the arms j other than a that are neither out nor beaten; b elsewhere. If only c+(a) > cap
-    hinders the stop, a
+    out         c-(i) > cap
+    leader      a, with the largest v among the arms whose mean cost so far is at most the cap
+    beaten      j, if the evidence for v(a) + within >= v(j) is at least ln((K - 1) / delta), by
+                `purse.kernels.pair_evidence`; delta is 1 - confidence, K - 1 the pairs of the best
+                arm
+    challenger  b, with the largest v+ among the others that are neither out nor beaten; of equal
+                ones the one with the fewest pulls
+    stop        if c+(a) <= cap and all others are out or beaten; if all arms are out, too
+    pull        a, if n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
+                over the arms j other than a that are neither out nor beaten; b elsewhere. If only
+                c+(a) > cap hinders the stop, a
 
 With a cap each cost that varies takes a share of delta, beside the pairs. With by="ratio", if a
 cost varies or is 0, an arm is beaten if v-(a) + within >= v+(j) instead.

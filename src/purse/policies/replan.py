@@ -18,24 +18,26 @@ g_j = most_j times the geometric mean of what the first report on each arm cost 
 before any). Arms whose most_j exceeds B_j are out while another arm fits. Arms with equal numbers
 share their part of the plan. Then:
 
-    guard let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less half
-    a standard error. A pull of a dearer arm takes the place of d pulls of a; all that arm k had,
-    open tickets included, took the place of D(k) and brought R(k), so it lost rho D(k) - R(k). If
-    arm i has lost something, and what a and all dearer arms lost and a pull of i together are more
-    than 5% of what a alone would bring from the start, a is played in the place of i
-    (`purse.kernels.replan.losses`). An untried arm that is declared no dearer than a may be tried.
-    masks with a horizon, once a round had a mask: let s be the least price at which rounds with the
-    masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i), or no arm if
-    all are negative, take no more than is left; p_j are the plan's prices, and x(i) is at most h
-    times the part of the rounds that allow arm i. The round is played at s or just below it, drawn
-    so that what is left is spent on average, and may pass (`purse.kernels.replan.mask_price`).
-    looks with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
-    resource than the average pull that plan and guard leave, less often in proportion. changes a
-    test on each arm's reward and costs (`purse.kernels.replan.fading_means`). When it finds a
-    change, that arm keeps the block that differs and every other arm the weight of two reports. At
-    most 8 + ln(t)^2 changes are believed. fading after k changes the reports on an arm whose last
-    one came in round s weigh exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate
-    of changes.
+    guard    let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less
+             half a standard error. A pull of a dearer arm takes the place of d pulls of a; all
+             that arm k had, open tickets included, took the place of D(k) and brought R(k), so it
+             lost rho D(k) - R(k). If arm i has lost something, and what a and all dearer arms lost
+             and a pull of i together are more than 5% of what a alone would bring from the start,
+             a is played in the place of i (`purse.kernels.replan.losses`). An untried arm that is
+             declared no dearer than a may be tried.
+    masks    with a horizon, once a round had a mask: let s be the least price at which rounds with
+             the masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i),
+             or no arm if all are negative, take no more than is left; p_j are the plan's prices,
+             and x(i) is at most h times the part of the rounds that allow arm i. The round is
+             played at s or just below it, drawn so that what is left is spent on average, and may
+             pass (`purse.kernels.replan.mask_price`).
+    looks    with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
+             resource than the average pull that plan and guard leave, less often in proportion.
+    changes  a test on each arm's reward and costs (`purse.kernels.replan.fading_means`). When it
+             finds a change, that arm keeps the block that differs and every other arm the weight of
+             two reports. At most 8 + ln(t)^2 changes are believed.
+    fading   after k changes the reports on an arm whose last one came in round s weigh
+             exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate of changes.
 
 Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
