@@ -91,7 +91,7 @@ OPTIMUM = (
 PLAYERS = "`purse policies NAME` explains a policy, `purse lab worlds NAME` a world."
 ARMS = (
     "Mean reward and mean cost of a pull, reward per cost, and what the arm gains when it is "
-    "pulled alone until the budget is spent. The best arm alone is bold. Where a world changes, "
+    "pulled alone until the budget is spent. The best arm alone is bold. If a world changes, "
     "the means are those of the arm's own game with the largest budget."
 )
 GAINS = (
