@@ -43,7 +43,7 @@ hold        money set apart for a ticket until its report comes
 label       what a ticket is for, such as its tenant; money is summed for each
 report      the rewards and costs of a ticket
 presumed    money of a ticket whose report did not come in time, counted as spent
-overrun     what a report cost above what was held for it
+overrun     the part of a cost above what was held for it
 terms       what a campaign was created with
 entry       one line of the journal, which only grows and is the truth
 fold        the sum of the entries: ledger and learner are folds of the journal

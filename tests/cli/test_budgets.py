@@ -34,6 +34,7 @@ def test_an_account_from_its_creation_to_its_end(command: Command, tmp_path: Pat
         "  99.946 of 100 USD left, spent 0.004, held 0.05",
         "  account team-a: 29.946 of 30 USD left, spent 0.004, held 0.05",
         "    campaign prompts: 24.946 of 25 USD left, spent 0.004, held 0.05",
+        "  alerts: 80%, 100%, overrun",
     ]
     assert run("account list").splitlines() == [
         "company\trunning\t0.004 of 100 USD spent",

@@ -211,7 +211,7 @@ def test_status_without_a_name_lists_all(run: Run) -> None:
     assert run("list").splitlines() == lines
     run("ask ads")
     run("tell ads 1 --reward 1 --cost 2")
-    assert run("list").splitlines()[0] == "ads\trunning\t1 of 5 EUR spent\t! overrun"
+    assert run("list").splitlines()[0] == "ads\trunning\t2 of 5 EUR spent\t! overrun, dearer"
 
 
 def test_an_exported_campaign_is_restored_and_audited(
@@ -353,7 +353,7 @@ def test_watch_prints_a_line_for_each_change_where_there_is_no_terminal(
         "1 running: units spent 0 held 0 presumed 0 left 25 overrun 0; pulls small 0, large 0"
     )
     assert asked.startswith("2 running: units spent 0 held 0.0")
-    assert told.startswith("3 running: units spent 0.0")
+    assert told.startswith("4 running: units spent 0.5")
     assert "more was spent than held" in told
 
 

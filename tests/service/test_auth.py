@@ -35,9 +35,9 @@ NEEDED = {  # what each route needs: GET needs `read`; one that is not here fail
     f"{P}/certificate {P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
     "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
     f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
-    "admin": f"/campaigns {P}/top-ups {P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause "
-    f"{P}/resume {P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts "
-    f"{A}/audit",
+    "admin": f"/campaigns {P}/top-ups {P}/budget {P}/charges {A}/budget {A}/charges {P}/arms "
+    f"{P}/arms/set {P}/arms/retire {P}/alerts {P}/pause {P}/resume "
+    f"{P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts {A}/audit",
 }
 ROLE = {
     ("GET" if role == "read" else "POST", path): role
@@ -48,7 +48,7 @@ END = f"{P}/end"
 BODY: dict[str, Any] = {
     "/campaigns": {**PROMPTS, "name": "another"},
     "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
-    **{f"{at}/top-ups": {"amount": 1} for at in (P, A)},
+    **{f"{at}/{way}": {"amount": 1} for at in (P, A) for way in ("top-ups", "budget", "charges")},
     **{f"{at}/alerts": {"alerts": ["80%"]} for at in (P, A)},
     f"{P}/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
     f"{P}/tickets/1/tell": {"reward": 1, "cost": 0},

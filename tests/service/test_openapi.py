@@ -29,6 +29,7 @@ LEFT_OUT = ("positive_data_acceptance", "ensure_resource_availability", "use_aft
 ELSEWHERE = {
     "/(pause|resume|end|expire)$": "other",
     "/arms": "changing",
+    "/(budget|charges)$": "billed",
     "/probabilities$": "untouched",
 }
 ROOM = {"capacity": 10_000, "cost_ceiling": "0.1"}

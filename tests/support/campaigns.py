@@ -19,6 +19,7 @@ TERMS: dict[str, Any] = {
     "budget": 10,
     "cost_min": "0.1",
     "policy": "uniform",
+    "alerts": [],
 }
 SEES = str(Path(__file__).with_name("context_policy.py"))
 FEATURES: dict[str, Any] = {"length": (0, 8000), "code": None}
@@ -43,8 +44,8 @@ def context(rng: Random) -> dict[str, float]:
 def company(storage: Any, budget: Any = 10, team: Any = 6) -> tuple[Account, Account]:
     """An account, and one below it."""
     return (
-        Account.create("company", budget=budget, storage=storage),
-        Account.create("team", budget=team, account="company", storage=storage),
+        Account.create("company", budget=budget, alerts=[], storage=storage),
+        Account.create("team", budget=team, account="company", alerts=[], storage=storage),
     )
 
 

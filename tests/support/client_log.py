@@ -13,6 +13,7 @@ from purse import AskRefused, Conflict, InvalidInput
 from tests.support import context_policy
 
 TERMS: dict[str, Any] = {
+    "alerts": [],
     "arms": {"left": 1, "right": "1.5"},
     "budget": 12,
     "cost_min": "0.1",

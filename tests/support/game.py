@@ -116,4 +116,4 @@ class Game:
 def money(level: Level) -> str:
     """Return budget, spent, held, presumed and overrun of USD, and what is left."""
     balance: Balance = level.balances[0]
-    return " ".join(f"{units / USD:g}" for units in (*balance, balance.left))
+    return " ".join(f"{units / USD:g}" for units in (*balance[:5], balance.left))

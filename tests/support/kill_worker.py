@@ -166,8 +166,8 @@ def main(address: str, folder: Path, kills: int, seed: int) -> None:
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)
     storage = connect(address)
-    Account.create("company", budget=20, storage=storage)
-    Account.create("team", budget=10, account="company", storage=storage)
+    Account.create("company", budget=20, alerts=[], storage=storage)
+    Account.create("team", budget=10, account="company", alerts=[], storage=storage)
     for name in sorted(set(CAMPAIGNS)):
         more = {"account": ACCOUNTS[name][-1], **RENEWED} if name in ACCOUNTS else {}
         Campaign.create(name, **TRAFFIC, **more, expires_after=0.2, storage=storage)

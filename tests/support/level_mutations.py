@@ -26,10 +26,10 @@ def book_on(patch: Patch, reach: Reach) -> None:
     """A move is booked on its level and on so many above it."""
     book = Level.book
 
-    def near(level: Level, move: Any, *more: Any) -> None:
+    def near(level: Level, move: Any, *more: Any, **holds: bool) -> None:
         last = [*level.chain()][: 1 + reach(level, move)][-1]
         above, last.above = last.above, None
-        book(level, move, *more)
+        book(level, move, *more, **holds)
         last.above = above
 
     patch.setattr(Level, "book", near)

@@ -81,6 +81,7 @@ class TreeMachine(CampaignMachine):
                     name,
                     resources=list(terms.resources),
                     budget=[written(units) for units in budget],
+                    alerts=[],
                     account=parent.name if parent else None,
                     storage=self.place,
                     **(periods_as_given(periods) if periods else {}),

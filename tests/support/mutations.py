@@ -32,7 +32,7 @@ from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
 NEVER_OVERSPENT = (
-    "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget),"
+    "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget + overdraft),"
 )
 HELD_IS_NEVER_NEGATIVE = " AND held >= 0"
 
@@ -84,9 +84,9 @@ def book_another_amount(patch: Patch) -> None:
     """The fold books one unit less than an entry says was spent."""
     book = Level.book
 
-    def careless(level: Level, move: Any, *more: Any) -> None:
+    def careless(level: Level, move: Any, *more: Any, **holds: bool) -> None:
         less = [(budget, max(0, spent - 1), *rest) for budget, spent, *rest in move]
-        book(level, less, *more)
+        book(level, less, *more, **holds)
 
     patch.setattr(Level, "book", careless)
 
@@ -184,9 +184,9 @@ def cache_the_counters(patch: Patch) -> None:
         known[committer] = made.balances
         return made
 
-    def moved(made: Level, move: Any, *more: Any) -> None:
+    def moved(made: Level, move: Any, *more: Any, **holds: bool) -> None:
         before = made.balances
-        book(made, move, *more)
+        book(made, move, *more, **holds)
         for committer, balances in known.items():
             if balances is before:
                 known[committer] = made.balances

@@ -137,7 +137,7 @@ class Books:
         elif entry["ticket"] is not None:
             self.change(level, level.tickets[entry["ticket"]], kind, body)
         for each in level.chain():
-            if each.taken > each.money["budget"]:
+            if kind == "asked" and each.taken > each.money["budget"]:
                 self.found.append(f"{what}: {each.row['name']} is overspent")
 
     def change(self, level: Level, ticket: Ticket, kind: str, body: Row) -> None:
@@ -149,9 +149,9 @@ class Books:
         if kind in COSTS:
             if ticket.cost is None:
                 ticket.cost = body["costs"][0]
-                spent = min(ticket.cost, apart)
-                move(level, ticket, **free, spent=spent, overrun=ticket.cost - spent)
-                drop(level, ticket, apart - spent)
+                over = max(0, ticket.cost - apart)
+                move(level, ticket, **free, spent=ticket.cost, overrun=over)
+                drop(level, ticket, apart - ticket.cost)
             elif ticket.cost != body["costs"][0]:
                 self.found.append(f"{level.row['name']}: {kind} with another cost than before")
             ticket.state = kind

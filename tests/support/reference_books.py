@@ -49,6 +49,7 @@ class Books(Level):
     requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
     # of each ticket, which places it could have had with money enough
     masks: list[tuple[bool, ...]] = field(default_factory=list)
+    taught: list[tuple[int, Units, Units]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
 
@@ -71,13 +72,15 @@ class Books(Level):
 
     @property
     def room(self) -> list[int]:
-        """The least that is left on a level."""
-        return [min(column) for column in zip(*(each.left for each in self.levels), strict=True)]
+        """The least that is left on a level, at least nothing."""
+        columns = zip(*(each.left for each in self.levels), strict=True)
+        return [max(0, min(column)) for column in columns]
 
     @property
     def freed(self) -> list[int]:
-        """The least that would be left on a level if nothing were held."""
-        return [min(column) for column in zip(*(each.free for each in self.levels), strict=True)]
+        """The least that would be left on a level if nothing were held, at least nothing."""
+        columns = zip(*(each.free for each in self.levels), strict=True)
+        return [max(0, min(column)) for column in columns]
 
     def give_back(self, ticket: Ticket, units: Units | list[int]) -> None:
         """The rest of a hold comes back on every level."""
@@ -97,7 +100,7 @@ class Books(Level):
 
     @property
     def places(self) -> int:
-        return self.terms.capacity or len(self.terms.arms)
+        return max(self.terms.capacity or len(self.terms.arms), len(self.arms))
 
     @property
     def present(self) -> list[int]:
@@ -106,9 +109,10 @@ class Books(Level):
     def recount(self, whole: list[int]) -> None:
         """Let tickets that could have had the whole of the arms have those that are there now."""
         for number, mask in enumerate(self.masks):
-            every = all(mask[place] for place in whole)
+            every, more = all(mask[place] for place in whole), self.places - len(mask)
             self.masks[number] = tuple(
-                place in self.present and (every or up) for place, up in enumerate(mask)
+                place in self.present and (every or up)
+                for place, up in enumerate(mask + (False,) * more)
             )
 
     def sum_of(self, state: str) -> list[int]:
@@ -215,6 +219,8 @@ class Books(Level):
         silent = [self.silent(place) for place in range(len(self.arms))]
         kinds = {
             "overrun": self.is_recent("overrun"),
+            "overdrawn": min(self.left) < 0,
+            "dearer": any(arm.declared and not arm.retired for arm in self.arms),
             "presumed": any(self.presumed),
             "overdue": bool(self.overdue()),
             "conflict": self.is_recent("conflict"),
@@ -268,6 +274,42 @@ class Books(Level):
     def is_recent(self, kind: str) -> bool:
         return self.clock() < self.alarmed.get(kind, -DAY) + DAY
 
+    def bounds(self, place: int) -> tuple[Units, Units]:
+        """The floor and the ceiling of a place as the terms say; one that was free at first has the
+        widest.
+        """
+        floors = self.terms.least
+        ceilings = self.terms.ceiling or self.terms.most
+        if place < len(floors):
+            return floors[place], ceilings[place]
+        return (
+            tuple(map(min, zip(*floors, strict=True))),
+            tuple(map(max, zip(*ceilings, strict=True))),
+        )
+
+    def widened(self, arms: list[Arm] | None = None) -> list[tuple[int, Units, Units]]:
+        """What the policy has to know of arms that the terms do not say; a ceiling is doubled."""
+        rows = []
+        for place, arm in enumerate(self.arms if arms is None else arms):
+            floor, ceiling = self.bounds(place)
+            low, high = tuple(map(min, floor, arm.least)), ceiling
+            while not fit(arm.most, list(high)):
+                high = tuple(
+                    max(1, 2 * top) if most > top else top
+                    for most, top in zip(arm.most, high, strict=True)
+                )
+            if place >= (self.terms.capacity or len(self.terms.arms)) or (low, high) != (
+                floor, ceiling,
+            ):  # fmt: skip
+                rows.append((place, low, high))
+        return rows
+
+    def hand_over(self) -> None:
+        """Before an ask, a policy takes over that knows what arms may cost by now."""
+        if self.widened() != self.taught:
+            self.taught = self.widened()
+            self.write()
+
     def could_fit(self, units: list[int]) -> bool:
         """Whether an arm could be paid."""
         return any(fit(self.arms[place].most, units) for place in self.present)
@@ -297,6 +339,7 @@ class Asking(Books):
         contexts: list[Context] | None = None,
     ) -> list[Ticket] | None:
         """The tickets of an ask that is repeated, or None where it is new."""
+        self.hand_over()
         issued = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
         seen, earlier = self.seen(contexts), self.requests.get(request_id or "", (None,))[-1]
         if isinstance(seen, tuple) and isinstance(earlier, tuple):
@@ -393,7 +436,9 @@ class Asking(Books):
         budget = self.budget_of_period()
         costs = {
             place: max(
-                units / whole for units, whole in zip(self.need(place, mask), budget, strict=True)
+                units / whole
+                for units, whole in zip(self.need(place, mask), budget, strict=True)
+                if whole > 0
             )
             for place in allowed
         }

@@ -177,35 +177,43 @@ class Reporting(Books):
         return paid._replace(state=ticket.state, duplicate=duplicate)
 
     def pay(self, ticket: Ticket, costs: Units, *, failed: bool = False) -> None:
-        """Up to the hold it is spent, the rest is overrun; where the hold is gone all of it is.
-        What was paid before is paid. A call that failed may cost less than any other; one that
-        worked ends a cool-down that began before it was asked for.
+        """All of it is spent; what is above the hold is overrun, too: all of it if the hold is
+        gone. An arm that cost more than it might may cost so much from then on. What was paid
+        before is paid. A call that failed may cost less than any other; one that worked ends a
+        cool-down that began before it was asked for.
         """
         if ticket.costs is not None:
             return
         self.move_money()
         hold = ticket.held if ticket.state in OPEN else (0,) * len(costs)
-        spent = [min(cost, units) for cost, units in zip(costs, hold, strict=True)]
-        over = [cost - paid for cost, paid in zip(costs, spent, strict=True)]
-        self.spent = [before + paid for before, paid in zip(self.spent, spent, strict=True)]
+        over = [max(0, cost - units) for cost, units in zip(costs, hold, strict=True)]
+        self.spent = [before + paid for before, paid in zip(self.spent, costs, strict=True)]
         self.overrun = [before + more for before, more in zip(self.overrun, over, strict=True)]
         if any(over):
             self.overruns += 1
             self.alarm("overrun")
+            self.expect(ticket, costs)
         arm = self.arm_of(ticket)
         if not failed and any(cost < least for cost, least in zip(costs, arm.least, strict=True)):
             self.below_minimum += 1
             self.alarm("below-minimum")
         if arm.cooling and not failed and ticket.id > arm.cooling.seen:
             arm.cooling.over = True
-        refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
-        if ticket.state in OPEN:
-            self.give_back(ticket, refunded)
+        back = [units - paid for units, paid in zip(hold, costs, strict=True)]
+        self.give_back(ticket, back)
+        refunded = [max(0, units) for units in back]
         ticket.costs, ticket.paid_from = costs, ticket.state
         ticket.receipt = Receipt(
             ticket.id, "", False, ticket.state != "held",
-            tuple(spent), tuple(refunded), tuple(over),
+            costs, tuple(refunded), tuple(over),
         )  # fmt: skip
+
+    def expect(self, ticket: Ticket, costs: Units) -> None:
+        """An arm may cost what it has cost."""
+        arm = self.arm_of(ticket)
+        if not fit(costs, list(arm.most)):
+            arm.declared = arm.declared or arm.most
+            arm.most = tuple(map(max, arm.most, costs))
 
 
 class Ledger(Asking, Reporting):
@@ -219,21 +227,19 @@ class Ledger(Asking, Reporting):
         self.refuse_ended()
         names = [arm.name for arm in self.arms]
         place = names.index(name) if name in names else len(names)
-        if place == self.places:
-            raise Refusal("InvalidInput")
         floor, ceiling = self.bounds(place)
         if place < len(names):
             arm = self.arms[place]
-            bounds = self.checked(place, least or arm.least, most or arm.most)
+            bounds = self.checked(place, least, most, arm.least, arm.most)
             if arm.retired:
-                whole, arm.retired = self.present, False
+                whole, arm.retired, arm.declared = self.present, False, None
                 self.recount(whole)
                 arm.least, arm.most = bounds
                 self.write()
             elif bounds != (arm.least, arm.most):
                 raise Refusal("InvalidInput")
             return
-        bounds = self.checked(place, least or floor, most or ceiling)
+        bounds = self.checked(place, least, most, floor, ceiling)
         whole = self.present
         self.arms.append(Arm(name, *bounds, owes=self.terms.initial))
         self.recount(whole)
@@ -254,9 +260,10 @@ class Ledger(Asking, Reporting):
         """What it may cost from now on."""
         place = self.place_of(name)
         arm = self.arms[place]
-        bounds = self.checked(place, least or arm.least, most or arm.most)
-        if bounds != (arm.least, arm.most):
+        bounds = self.checked(place, least, most, arm.least, arm.most)
+        if arm.declared or bounds != (arm.least, arm.most):
             arm.least, arm.most = bounds
+            arm.declared = None
             self.write()
 
     def place_of(self, name: str) -> int:
@@ -267,20 +274,22 @@ class Ledger(Asking, Reporting):
             raise Refusal("InvalidInput")
         return names.index(name)
 
-    def bounds(self, place: int) -> tuple[Units, Units]:
-        """The floor and the ceiling of a place; one that was free at first has the widest."""
-        floors = self.terms.least
-        ceilings = self.terms.ceiling or self.terms.most
-        if place < len(floors):
-            return floors[place], ceilings[place]
-        return (
-            tuple(map(min, zip(*floors, strict=True))),
-            tuple(map(max, zip(*ceilings, strict=True))),
-        )
-
-    def checked(self, place: int, least: Units, most: Units) -> tuple[Units, Units]:
-        """Costs, if they lie between floor and ceiling."""
-        floor, ceiling = map(list, self.bounds(place))
-        if not (fit(floor, list(least)) and fit(least, list(most)) and fit(most, ceiling)):
+    def checked(
+        self,
+        place: int,
+        least: Units | None,
+        most: Units | None,
+        floor: Units,
+        ceiling: Units,
+    ) -> tuple[Units, Units]:
+        """Costs, those that are not given as before, if the least is at most the most, and the
+        policy can play with them: without a horizon no pull is free.
+        """
+        most = most or ceiling
+        least = least or tuple(map(min, floor, most))
+        if min(least) < 0 or not fit(least, list(most)):
+            raise Refusal("InvalidInput")
+        arms = [*self.arms[:place], Arm("", least, most), *self.arms[place + 1 :]]
+        if self.terms.horizon is None and any(not any(low) for _, low, _ in self.widened(arms)):
             raise Refusal("InvalidInput")
         return least, most

@@ -339,7 +339,7 @@ class Account(Level):
             if level.status != "running":
                 return level.status
         rests = zip(*(level.free for level in self.levels), strict=True)
-        rest = [min(column) for column in rests]
+        rest = [max(0, min(column)) for column in rests]
         costs = self.costs()
         if not costs:
             return "running" if min(rest) > 0 else "exhausted"

@@ -32,8 +32,8 @@ UNITS = {"h": 3_600_000, "m": 60_000, "s": 1_000}  # ms
 
 def written(units: int) -> str:
     """Units as decimal text, without trailing zeros."""
-    whole, rest = divmod(units, UNIT)
-    return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
+    whole, rest = divmod(abs(units), UNIT)
+    return "-" * (units < 0) + f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
 
 
 class Refusal(Exception):
@@ -113,8 +113,8 @@ class Ticket:
         if self.costs is None:
             return nothing, held, presumed, nothing
         most = self.held if self.paid_from in ("held", "presumed") else nothing
-        spent = tuple(map(min, self.costs, most))
-        return spent, held, presumed, tuple(map(int.__sub__, self.costs, spent))
+        over = tuple(max(0, cost - part) for cost, part in zip(self.costs, most, strict=True))
+        return self.costs, held, presumed, over
 
 
 @dataclass
@@ -135,6 +135,7 @@ class Arm:
     retired: bool = False
     owes: bool = False  # its initial pull
     cooling: CoolDown | None = None
+    declared: Units | None = None  # its most before a bill was above it
 
 
 def labels_of(request_id: str | None) -> dict[str, str] | None:

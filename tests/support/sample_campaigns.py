@@ -58,6 +58,9 @@ def everything(harness: StorageHarness) -> Any:
     campaign.tell(tickets[3], 1, [1, 1])
     campaign.top_up({"euros": 1, "hours": "0.000000001"}, "more")
     campaign.ask("one")
+    campaign.set_budget([40, 40], request_id="new")
+    campaign.charge(["0.5", 0], {"tenant": "x"}, "the bill", "bill")
+    campaign.charge(["-0.25", 0], None, "a credit", "credit")
     harness.clock += 60_000
     last = campaign.ask("two")
     campaign.pause()
@@ -145,7 +148,7 @@ def below_accounts(harness: StorageHarness) -> Any:
     campaign.settle(first[0], "0.25")
     campaign.reward(first[0], 2)
     campaign.reward(first[1], 1)
-    campaign.settle(first[1], 3)
+    campaign.settle(first[1], "1.5")
     failed = campaign.ask("red", arms=["red"], labels={"user": "bob"})
     campaign.fail(failed, "0.125", "overloaded")
     with suppress(AskRefused):

@@ -20,7 +20,7 @@ Change = Callable[[dict[str, Any]], None]  # of the body of an entry
 CAMPAIGNS = ("one", "two")
 TERMS: dict[str, Any] = {
     "arms": {"a": "0.1", "b": "0.05"},
-    "budget": "2",
+    "budget": "20",
     "resources": ["USD"],
     "account": "team",
     "expires_after": 60,
@@ -40,7 +40,7 @@ class Tree:
         self.storage = storage or in_memory()
         self.storage.now = lambda: self.clock
         self.account = Account.create(
-            "team", budget="3", resources=["USD"], every="1h", carry="none", alerts=["50%"],
+            "team", budget="30", resources=["USD"], every="1h", carry="none", alerts=["50%"],
             storage=self.storage,
         )  # fmt: skip
         self.campaigns = [

@@ -47,7 +47,7 @@ def check_books(campaign: Any, told: list[int]) -> None:
     # at 0.5 each; the last 0.5 cannot cover a hold of 1
     assert len(set(told)) == len(told) == 39
     assert counts(campaign) == {"tickets": 39, "told": 39}
-    assert balance(campaign) == (20 * 10**9, 195 * 10**8, 0, 0, 0)
+    assert balance(campaign) == (20 * 10**9, 195 * 10**8, 0, 0, 0, 0)
     audit = campaign.audit()
     assert audit.ok, audit.findings
 
@@ -76,8 +76,8 @@ def test_threads_on_levels_of_one_tree(harness: StorageHarness) -> None:
         told = [len(numbers) for numbers in pool.map(spend, campaigns)]
     storage = harness.storage()
     top, mid = (storage.level(name)[-1].balances[0] for name in ("top", "mid"))
-    assert top[1:] == (sum(told) * 5 * 10**8, 0, 0, 0)
-    assert mid[1:] == ((told[1] + told[2]) * 5 * 10**8, 0, 0, 0)
+    assert top[1:] == (sum(told) * 5 * 10**8, 0, 0, 0, 0)
+    assert mid[1:] == ((told[1] + told[2]) * 5 * 10**8, 0, 0, 0, 0)
     assert top.left < 10**9
     audit = campaigns[0].audit()
     assert audit.ok, audit.findings

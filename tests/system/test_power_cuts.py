@@ -81,8 +81,8 @@ def new_home(folder: Path, *, paid: bool = False) -> Path:
     store = Storage(Sqlite(f"sqlite:///{folder}/purse.db"))
     terms = {**TERMS, "expires_after": None}
     if paid:
-        Account.create(ACCOUNTS[0], budget=8, storage=store)
-        Account.create(ACCOUNTS[1], budget=6, account=ACCOUNTS[0], storage=store)
+        Account.create(ACCOUNTS[0], budget=8, alerts=[], storage=store)
+        Account.create(ACCOUNTS[1], budget=6, account=ACCOUNTS[0], alerts=[], storage=store)
         terms |= {"account": ACCOUNTS[1], **RENEWED}
     Campaign.create("cut", **terms, storage=store)
     store.close()

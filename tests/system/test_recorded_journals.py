@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from purse import Account, InvalidInput, PurseError
+from purse.base import amounts
 from purse.campaign.api.journal import FORMAT
 from purse.campaign.campaign import Campaign
 from purse.campaign.run import committer
@@ -77,6 +78,25 @@ def test_a_recorded_journal_comes_to_what_the_game_comes_to(
 
 
 @pytest.mark.parametrize("name", SAMPLES)
+def test_a_journal_of_the_first_rules_is_folded_and_handed_over(name: str) -> None:
+    """By those, what was above a hold did not count: two of the games went on after it."""
+    harness, file = MemoryHarness(), FOLDER / "first-rules" / f"{name}.jsonl"
+    entries = [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    campaign = Campaign.restore(file, storage=harness.storage())
+    costs = {
+        entry["ticket"]: entry["body"]["costs"] for entry in entries if "costs" in entry["body"]
+    }
+    paid = [sum(column) for column in zip(*costs.values(), strict=True)]
+    assert [part.spent for part in campaign.status().purses] == list(map(amounts.text, paid))
+    journal = list(campaign.journal())
+    assert [entry.kind for entry in journal[1 : len(entries)]] == [
+        entry["kind"] for entry in entries[1:]
+    ]
+    assert {entry.kind for entry in journal[len(entries) :]} <= {"handed_over", "event"}
+    assert campaign.audit().findings == ()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 def test_the_same_game_writes_the_same_journal(harness: StorageHarness, name: str) -> None:
     assert text_of(SAMPLES[name](harness)) == (FOLDER / f"{name}.jsonl").read_text()
 
@@ -94,7 +114,8 @@ def test_every_kind_of_entry_is_recorded() -> None:
     for kind in (
         "created", "asked", "told", "settled", "rewarded", "failed", "voided", "expired",
         "conflict", "topped_up", "renewed", "alerts_set", "arm_added", "arm_retired",
-        "arm_changed", "event", "joined", "paused", "resumed", "ended",
+        "arm_changed", "event", "joined", "paused", "resumed", "ended", "budget_set", "charged",
+        "handed_over",
     ):  # fmt: skip
         assert kind in kinds
 

@@ -60,9 +60,14 @@ def bytes_of(learnt: Learner) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in learnt.state.items()}
 
 
+def blank(campaign: Any) -> Learner:
+    """A policy that has learnt nothing, with what arms may cost as the one in charge knows it."""
+    return Learner(campaign.terms, campaign.storage.level("test")[-1].head.taught)
+
+
 def folded(campaign: Any) -> dict[str, bytes]:
     """The same from the journal alone, one entry after the other."""
-    fresh = Learner(campaign.terms)
+    fresh = blank(campaign)
     for entry in campaign.journal():
         if entry.kind == "told":
             fresh.learn([(entry.seq, entry.body)], entry.seq, "")
@@ -118,12 +123,12 @@ def test_a_checkpoint_of_other_code_is_not_used(memory: MemoryHarness) -> None:
     """It holds a fingerprint of the code and the parameters that made it."""
     campaign = played(memory)
     expected, stored = folded(campaign), campaign.storage.checkpoint("test", "policy")
-    other = Learner(campaign.terms)
+    other = blank(campaign)
     assert other.begin_at(stored)
     other.code = "of another beginning"
     kind, _, _, body = other.stored()
     campaign.storage.keep("test", kind, stored[0], stored[1], body)
-    fresh = Learner(campaign.terms)
+    fresh = blank(campaign)
     assert not fresh.begin_at(campaign.storage.checkpoint("test", "policy"))
     assert mind(memory.open("test")) == expected
 

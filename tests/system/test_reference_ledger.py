@@ -82,26 +82,26 @@ def purse(level: Ledger | Account) -> str:
 
 def test_a_hold_must_fit_on_every_level() -> None:
     clock = Clock()
-    company = Account("company", ("euros",), (5 * UNIT,), clock)
+    company = Account("company", ("euros",), (6 * UNIT,), clock)
     team = Account("team", ("euros",), (4 * UNIT,), clock, company)
     one, two = ledger(clock, 100, team), ledger(clock, 3, team)
     ask(one)
     assert (one.room, two.room) == ([2 * UNIT], [2 * UNIT])
-    ask(two)  # the team has nothing left now, the company 1, the second campaign 1
+    ask(two)  # the team has nothing left now, the company 2, the second campaign 1
     assert [purse(each) for each in (company, team, one, two)] == [
-        "5 0 4 0 1 0", "4 0 4 0 0 0", "100 0 2 0 98 0", "3 0 2 0 1 0",
+        "6 0 4 0 2 0", "4 0 4 0 0 0", "100 0 2 0 98 0", "3 0 2 0 1 0",
     ]  # fmt: skip
     assert (why(one), why(two)) == ("BudgetHeld", "BudgetHeld")
-    tell(two, 1, 3)  # 2 spent, 1 overrun
+    tell(two, 1, 3)  # 1 of it overrun
     tell(one, 1, 1)
     assert [purse(each) for each in (company, team, one, two)] == [
-        "5 3 0 0 2 1", "4 3 0 0 1 1", "100 1 0 0 99 0", "3 2 0 0 1 1",
+        "6 4 0 0 2 1", "4 4 0 0 0 1", "100 1 0 0 99 0", "3 3 0 0 0 1",
     ]  # fmt: skip
     assert (why(one), why(two)) == ("BudgetExhausted", "BudgetExhausted")
-    team.top_up((UNIT,), None)
+    team.top_up((2 * UNIT,), None)
     ask(one)
     assert [purse(each) for each in (company, team, one)] == [
-        "5 3 2 0 0 1", "5 3 2 0 0 1", "100 1 2 0 97 0",
+        "6 4 2 0 0 1", "6 4 2 0 0 1", "100 1 2 0 97 0",
     ]  # fmt: skip
     assert (why(one), why(two)) == ("BudgetHeld", "BudgetExhausted")
     assert (company.entries, team.entries) == (1, 2)  # created; topped up
@@ -122,7 +122,7 @@ def test_an_account_has_no_entries_for_what_campaigns_below_it_do() -> None:
     assert (purse(team), team.entries) == ("9 0 0 2 7 0", 1)
     one.void(1)
     one.settle(1, (UNIT,))
-    assert (purse(team), team.entries) == ("9 0 0 0 9 1", 1)
+    assert (purse(team), team.entries) == ("9 1 0 0 8 1", 1)
 
 
 def test_an_account_that_is_paused_refuses_asks_and_takes_reports() -> None:

@@ -36,10 +36,10 @@ class Account(Budget[AccountStatus]):
         every: str | None = None,
         time_zone: str | None = None,
         carry: str = defaults.CARRY,
-        alerts: kinds.Alerts = (),
+        alerts: kinds.Alerts = defaults.ALERTS,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
-        exist_ok: bool = False,
+        exist_ok: kinds.ExistOk = False,
     ) -> Self:
         """Create an account in its storage and return it.
 
@@ -49,7 +49,9 @@ class Account(Budget[AccountStatus]):
         account     the account above it, which has none above itself; None: none
         alerts      rules of the events that webhooks are told of: "80%" of the budget, from "1%" to
                     "100%", and "overrun"
-        exist_ok    take the account of this name if it was created with the same values
+        exist_ok    take the account of this name if it was created with the same values; "update":
+                    if budget and alerts are the only others, set them as `set_budget` and
+                    `set_alerts` do
         budget, every, time_zone, carry, storage, token   as for `Campaign.create`
 
         Raise `CampaignExists` when the name is in use, or with `exist_ok` for an account that was

@@ -10,10 +10,21 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
+from typing import (
+    IO,
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 from purse.base.optional import needs
-from purse.base.plain_validation import flag, integer, request_of
+from purse.base.plain_validation import choice, integer, request_of
 from purse.campaign.api import defaults, kinds
 from purse.campaign.api.journal import Entry, write_as
 from purse.campaign.api.states import ENDED, PAUSED, RUNNING, read_alerts
@@ -64,7 +75,7 @@ class Budget(BudgetBase, Generic[S]):
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        exist_ok = flag("exist_ok", arguments.pop("exist_ok"))
+        exist_ok = kinds.read_exist_ok(arguments.pop("exist_ok"))
         return cls(
             arguments["name"],
             local_level.create_level(cls.KIND, arguments, storage, token, exist_ok),
@@ -144,6 +155,67 @@ class Budget(BudgetBase, Generic[S]):
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
         self._local.do(lambda change: operators.top_up(change, units, request), requests=(request,))
+        return self.status()
+
+    @verb("POST", "budget", "admin", CampaignEnded, Conflict)
+    def set_budget(
+        self,
+        amount: kinds.Amounts,
+        when: Literal["now", "next"] = "now",
+        request_id: kinds.RequestId | None = None,
+    ) -> S:
+        """Set the budget, once for each `request_id`, and return the new status.
+
+        amount       what there is in all, top-ups included; of a budget that is renewed, what a
+                     period has in all
+        when         "now" for this period and later ones, "next" from the next one on
+        request_id   1 to 200 printable characters that name this request; a repeat changes nothing
+
+        What was given out stays: with a budget below it, what is left is negative, and no ask is
+        granted until reports, a new period or more money have paid that off.
+
+        Raise `CampaignEnded` when the budget has ended.
+        Raise `Conflict` when `request_id` was used before for another request.
+        """
+        from purse.campaign.rules import operators
+
+        choice("when", when, (operators.NOW, operators.NEXT))
+        units = self._local.terms.amounts("amount", amount, low=0)
+        request = request_of(request_id)
+        self._local.do(
+            lambda change: operators.set_budget(change, units, when, request), requests=(request,)
+        )
+        return self.status()
+
+    @verb("POST", "charges", "admin", Conflict)
+    def charge(
+        self,
+        amount: kinds.SignedAmounts,
+        labels: kinds.Labels | None = None,
+        note: str = "",
+        request_id: kinds.RequestId | None = None,
+    ) -> S:
+        """Book money that came without a ticket, once for each `request_id`, and return the new
+        status: a provider's bill may say more than the reports.
+
+        amount       what was spent besides; negative: a credit, at most what was spent
+        labels       of a campaign: what it was for, as for `ask`
+        note         for people; the journal keeps the first 200 printable characters
+        request_id   1 to 200 printable characters that name this request; a repeat books nothing
+
+        It is spent today, here and above; a budget that has ended takes it, too.
+
+        Raise `Conflict` when `request_id` was used before for another request.
+        """
+        from purse.campaign.ledger.ask_inputs import read_labels
+        from purse.campaign.rules import operators
+        from purse.campaign.rules.reports import read_note
+
+        units, request = self._local.terms.amounts("amount", amount), request_of(request_id)
+        if not any(units):
+            raise invalid("amount", amount, "must not be 0")
+        values = units, read_labels(labels), read_note("note", note), request
+        self._local.do(lambda change: operators.charge(change, *values), requests=(request,))
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)

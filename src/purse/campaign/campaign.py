@@ -92,10 +92,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         until: kinds.When | None = None,
         time_zone: str | None = None,
         carry: str = defaults.CARRY,
-        alerts: kinds.Alerts = (),
+        alerts: kinds.Alerts = defaults.ALERTS,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
-        exist_ok: bool = False,
+        exist_ok: kinds.ExistOk = False,
     ) -> Self:
         """Create a campaign in its storage and return it.
 
@@ -130,9 +130,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
                        lie between 0 and 1
         explore        the share of the money for arms drawn at random, such as 0.05, so that the
                        journal can be evaluated; None: nothing
-        capacity       places for arms, for `add_arm`; None: as many as are named
-        cost_ceiling   how high `add_arm` and `set_arm` may move the most that an arm costs, given
-                       as `cost_min`; None: no higher than `arms` says. `cost_min` is the floor
+        capacity       places for arms; None: as many as are named. For one more the policy learns
+                       its journal again
+        cost_ceiling   the most that a pull may come to cost, as the policy knows it, given as
+                       `cost_min`; None: what `arms` says. Above it, the policy learns again
         features       what a context holds: a number of features, a list of names, or a mapping
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
@@ -149,11 +150,13 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         carry          what is kept at the end of a period of the money that is left: "none" or
                        "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
-                       to "100%", "overrun", "cooling-down", "expired" and "forecast"
+                       to "100%", "overrun", "cooling-down", "expired" and "forecast"; (): none
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database,
                        https://host or unix:/run/purse.sock
         token          for a server; None: the environment variable PURSE_TOKEN
-        exist_ok       take the campaign of this name if it was created with the same values
+        exist_ok       take the campaign of this name if it was created with the same values;
+                       "update": if budget, alerts and arms are the only others, set them as
+                       `set_budget`, `set_alerts`, `add_arm`, `set_arm` and `retire_arm` do
 
         Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
         that was created with other values.
@@ -292,7 +295,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         cost     an amount, at least 0; for several resources a list, or {resource: amount}
 
         A repeat of the same report has no second effect. A cost above the hold is accepted: it is
-        spent up to the hold, and the rest counts as overrun.
+        spent, and the part above the hold is an overrun, too. If the arm could not cost so much,
+        it can from now on, see `set_arm`.
 
         Raise `Conflict` when the ticket was told before with another report; the first report
         stands.
@@ -409,7 +413,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        level, text = self._local, reports.read_reason(reason)
+        level, text = self._local, reports.read_note("reason", reason)
         number = number_of(ticket, self.name)
         costs = reports.read_costs(level.terms, cost, zero=True)
         return level.do(lambda change: reports.fail(change, number, costs, text), tickets=(number,))
@@ -459,11 +463,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         cost_max   the most that a pull costs, in the same way; None: of a new arm the most that
                    `create` allows, of a retired one as before
 
-        The campaign needs a free place: see `capacity` of `create`. A new arm owes its initial
-        pull if the policy begins so. Return the new status.
+        A new arm owes its initial pull if the policy begins so. If there is no place for it, or if
+        it may cost more than `create` said, the policy learns its journal again, and plays on as
+        it is if that takes long. Return the new status.
 
-        Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
-        from `cost_min` to `cost_ceiling`.
+        Raise `InvalidInput` when the policy cannot play with such costs.
         """
         from purse.campaign.rules import operators
 
@@ -490,8 +494,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         name                 of the arm
         cost_min, cost_max   as for `add_arm`; None: as before
 
-        Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
-        `cost_min` to its `cost_ceiling`.
+        A report above the most has moved it already; this says that it was right, or sets it back.
+        If the arm may cost more than `create` said, the policy learns its journal again.
+
+        Raise `InvalidInput` when the policy cannot play with such costs.
         """
         from purse.campaign.rules import operators
 
@@ -543,7 +549,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         self, key: str | None = None, limit: int = 100, by: Literal["day"] | None = None
     ) -> list[LabelStatus]:
         """Return the labels of asks on which most was spent of the first resource, the largest
-        first; overruns count as spent.
+        first.
 
         key     only labels with this key; None: with any
         limit   the number of labels at most, 1 to 10,000; by day that of each day

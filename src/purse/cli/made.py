@@ -35,7 +35,9 @@ _COMPLETED = {
     "campaign": complete_campaigns,
     "policy": complete_policies,
 }
-_ALLOWED, _TIME = map(kind_of, (kinds.Allowed, kinds.Seconds))
+_ALLOWED, _TIME, _SIGNED, _EXIST_OK = map(
+    kind_of, (kinds.Allowed, kinds.Seconds, kinds.SignedAmounts, kinds.ExistOk)
+)
 _PLAIN = ("ARM", "TICKET")  # words that need no help
 _IN_FILES = [kind_of(kinds.Context), kind_of(kinds.Contexts)]  # those that @FILE may hold
 _MOST = click.Option(
@@ -44,6 +46,14 @@ _MOST = click.Option(
     metavar="NAME=COST",
     help="Arm that may be chosen and the most that this call of it may cost, which is held; "
     "repeat it for each arm.",
+)
+_UPDATE = click.Option(
+    ["--update"],
+    is_flag=True,
+    help="Take it if only budget, alerts and arms differ, and set these.",
+)
+_CREDIT = click.Option(
+    ["--credit"], metavar="AMOUNT", help="An amount that comes back, in place of AMOUNT."
 )
 _PRINTED = re.compile("(, and|;) print .*")  # what the list of commands leaves out
 _QUOTED = re.compile("`(\\w+)`")
@@ -94,6 +104,8 @@ def command(
     for number, argument in enumerate(arguments.values()):
         if number == 0 and argument.default is WANTED:
             params.append(_alone(argument))
+            if argument.kind is _SIGNED:
+                params.append(_CREDIT)
             if not is_new and argument.kind.metavar not in _PLAIN:
                 words += f"\n\n{argument.kind.metavar}: {_help_of(argument, texts[argument.name])}"
         else:
@@ -116,6 +128,8 @@ def _alone(argument: Argument) -> click.Argument:
     name, metavar = [argument.name], argument.kind.metavar
     if argument.kind.one:
         return click.Argument(name, metavar=f"[{metavar}]...", nargs=-1)
+    if argument.kind is _SIGNED:
+        return click.Argument(name, metavar=f"[{metavar}]", required=False)
     return click.Argument(name, metavar=metavar)
 
 
@@ -129,6 +143,8 @@ def _options(argument: Argument, text: str) -> Iterator[click.Option]:
     flag, words = _flag(argument), _help_of(argument, text)
     if argument.default is False:
         yield click.Option([flag, argument.name], is_flag=True, help=words)
+        if argument.kind is _EXIST_OK:
+            yield _UPDATE
         return
     metavar = argument.kind.metavar + "|@FILE" * (argument.kind in _IN_FILES)
     metavar = flag[2:].upper() if metavar == "TEXT" else metavar
@@ -188,6 +204,13 @@ def read(arguments: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, 
         if typed["arms"]:
             raise InvalidInput("give either --arm or --most: --most names arms that may be chosen")
         values["arms"] = once("most", map(pair, maxima))
+    if typed.pop(_UPDATE.name, False):
+        typed["exist_ok"] = kinds.UPDATE
+    if _CREDIT.name in typed:
+        credit = typed.pop(_CREDIT.name)
+        if (credit is None) == (typed["amount"] is None):
+            raise InvalidInput("amount: give AMOUNT, or --credit AMOUNT for what comes back")
+        typed["amount"] = typed["amount"] or ",".join(f"-{part}" for part in credit.split(","))
     for key, value in typed.items():
         kind = arguments[key].kind
         if isinstance(value, tuple):

@@ -32,9 +32,11 @@ OPTIONS = {
         "reward_range": "The least and the largest reward, such as 0,20 for revenue [default: 0,1]",
         "explore": "The share of the money for arms drawn at random, such as 0.05, so that the "
         "journal can be evaluated [default: nothing]",
-        "capacity": "Places for arms, for add-arm [default: as many as are named]",
-        "cost_ceiling": "How high add-arm and set-arm may move the most that an arm costs: of all "
-        "arms, or of one as NAME=COST; repeat it for several [default: no higher than --arm says]",
+        "capacity": "Places for arms; for one more the policy learns its journal again [default: "
+        "as many as are named]",
+        "cost_ceiling": "The most that a pull may come to cost, as the policy knows it: of all "
+        "arms, or of one as NAME=COST; repeat it for several; above it, the policy learns again "
+        "[default: what --arm says]",
         "features": 'What a context holds: names, their number, or JSON such as {"length": [0, '
         '8000], "source": ["chat", "code"]} [default: no contexts]',
         "map": "Random cosines of the features that the policy sees, too, such as fourier:48, so "
@@ -90,6 +92,20 @@ OPTIONS = {
     "top-up": {
         "amount": "A positive amount; for several resources one for each",
         "request_id": "1 to 200 printable characters that name this request; a repeat adds nothing",
+    },
+    "set-budget": {
+        "amount": "What there is in all, top-ups included; of a budget that is renewed, what a "
+        "period has in all; for several resources one for each",
+        "when": "Now for this period and later ones, next from the next one on",
+        "request_id": "1 to 200 printable characters that name this request; a repeat changes "
+        "nothing",
+    },
+    "charge": {
+        "amount": "What was spent besides; for several resources one for each",
+        "labels": "Of a campaign: its purpose, such as tenant=acme; repeat it for several",
+        "note": "For people; the journal keeps the first 200 printable characters",
+        "request_id": "1 to 200 printable characters that name this request; a repeat books "
+        "nothing",
     },
     "set-alerts": {
         "alerts": "Rules of the events that webhooks are told of: 80% of a budget, from 1% to "

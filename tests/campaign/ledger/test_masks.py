@@ -14,6 +14,7 @@ from purse import AskRefused, Policy
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger import masks
 from purse.campaign.storage.connect import in_memory
+from purse.campaign.terms.arms import Arms
 from tests.engine.test_rules import space_saving
 from tests.support.campaigns import exported
 from tests.support.machine_verbs import CampaignMachine
@@ -39,8 +40,8 @@ def made(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
 
 def counts_of(campaign: Campaign) -> list[tuple[tuple[bool, ...], int]]:
     """Masks and how many asks had them, row by row."""
-    rows = campaign.storage.overview(campaign.name).head.masks
-    n_arms = campaign.terms.n_arms
+    head = campaign.storage.overview(campaign.name).head
+    rows, n_arms = head.masks, Arms(campaign.terms, head.arms).n_places
     table, seen = np.zeros((16, n_arms), np.bool_), np.zeros(16, np.int64)
     masks.write(rows, [], table, seen)
     return [

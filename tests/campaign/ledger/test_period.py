@@ -321,6 +321,8 @@ def test_terms_of_accounts_are_checked_and_come_back() -> None:
     )
     assert AccountTerms.from_dict(made.terms.as_dict()) == made.terms
     plain: Any = Account.create("y", budget=1, storage=storage)
-    assert set(plain.terms.as_dict()) == {"name", "resources", "budget", "id"}
+    assert set(plain.terms.as_dict()) == {
+        "name", "resources", "budget", "id", "alerts", "rules",
+    }  # fmt: skip
     head = json.loads(storage.level("y")[-1].text)
-    assert set(head) == {"id", "status", "created", "changed", "digest", "turn"}
+    assert set(head) == {"id", "status", "created", "changed", "digest", "turn", "alerts", "rules"}

@@ -38,11 +38,11 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("told", ("tell", 0.5, "0.3"), DUPLICATE),
     ("told", ("tell", 0.4, "0.3"), CONFLICT),
     ("failed", ("tell", 0.5, "0.3"), CONFLICT),
-    ("void", ("tell", 0.5, "0.3"), ("told", "0", "0.3")),
+    ("void", ("tell", 0.5, "0.3"), ("told", "0.3", "0.3")),
     ("held, rewarded", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
     ("held, rewarded", ("tell", 0.4, "0.3"), CONFLICT),
     ("held", ("settle", "0.3"), ("settled", "0.3", "0")),
-    ("held", ("settle", "1.25"), ("settled", "1", "0.25")),
+    ("held", ("settle", "1.25"), ("settled", "1.25", "0.25")),
     ("held, rewarded", ("settle", "0.3"), ("told", "0.3", "0")),
     ("presumed", ("settle", "0.3"), ("settled", "0.3", "0")),
     ("settled", ("settle", "0.3"), DUPLICATE),
@@ -52,8 +52,8 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("told, in parts", ("settle", "0.3"), DUPLICATE),
     ("failed", ("settle", "0.3"), DUPLICATE),
     ("failed", ("settle", "0.4"), CONFLICT),
-    ("void", ("settle", "0.3"), ("settled", "0", "0.3")),
-    ("void, rewarded", ("settle", "0.3"), ("told", "0", "0.3")),
+    ("void", ("settle", "0.3"), ("settled", "0.3", "0.3")),
+    ("void, rewarded", ("settle", "0.3"), ("told", "0.3", "0.3")),
     ("held", ("reward", 0.5), ("held", "0", "0")),
     ("held, rewarded", ("reward", 0.5), DUPLICATE),
     ("held, rewarded", ("reward", 0.4), CONFLICT),
@@ -117,7 +117,8 @@ def test_every_cell_of_the_table_of_states(
     else:
         receipt = do(harness, campaign, ticket, step)
         after, spent, overrun = expected
-        back = {"held": "0", "presumed": "0", "void": "1"}.get(after, f"{1 - float(spent):g}")
+        rest = f"{max(0, 1 - float(spent)):g}"
+        back = {"held": "0", "presumed": "0", "void": "1"}.get(after, rest)
         back = "0" if state.startswith("void") and after != "void" else back
         late = state.split(",")[0] in ("presumed", "void") and step[0] not in ("reward", "void")
         assert receipt == (ticket, after, False, late, (spent,), (back,), (overrun,))
@@ -145,19 +146,23 @@ def test_costs_of_several_resources_by_name_or_in_order() -> None:
 def test_a_cost_above_its_maximum_is_recorded_in_full() -> None:
     campaign = made()
     receipt = campaign.tell(campaign.ask(), 1, "2.5")
-    assert (receipt.spent, receipt.refunded, receipt.overrun) == (("1",), ("0",), ("1.5",))
-    assert balance(campaign) == ("1", "0", "0", "9", "1.5")
+    assert (receipt.spent, receipt.refunded, receipt.overrun) == (("2.5",), ("0",), ("1.5",))
+    assert balance(campaign) == ("2.5", "0", "0", "7.5", "1.5")
     assert counts(campaign) == {"tickets": 1, "told": 1, "overruns": 1}
-    (alarm,) = campaign.status().alarms
+    alarm, dearer = campaign.status().alarms
     assert (alarm.kind, "1.5" in alarm.text) == ("overrun", True)
+    assert (dearer.kind, "holds 2.5" in dearer.text) == ("dearer", True)
 
 
 def test_the_policy_sees_costs_within_their_bounds() -> None:
     twins = made(policy="exp3.bwk"), made(policy="exp3.bwk")
-    for given in (("5", "1"), ("0", "0.1"), ("0.5", "0.5")):
+    for given in (("0", "0.1"), ("0.5", "0.5")):
         for campaign, cost in zip(twins, given, strict=True):
             campaign.tell(campaign.ask(), 1, cost)
         assert twins[0].probabilities() == twins[1].probabilities()
+    for campaign, cost in zip(twins, ("5", "1"), strict=True):  # no bound any more
+        campaign.tell(campaign.ask(), 1, cost)
+    assert twins[0].probabilities() != twins[1].probabilities()
 
 
 WRONG: list[tuple[str, tuple[Any, ...], str]] = [
@@ -226,7 +231,7 @@ def test_whichever_comes_last_the_money_moves_once() -> None:
     campaign.reward(first, 1)
     campaign.reward(second, 1)
     campaign.settle(second, "1.5")
-    assert balance(campaign) == ("1.3", "0", "0", "8.7", "0.5")
+    assert balance(campaign) == ("1.8", "0", "0", "8.2", "0.5")
     assert campaign.audit().ok
 
 
@@ -242,7 +247,7 @@ def test_nothing_is_learnt_from_what_failed_or_was_void() -> None:
     campaign.void(late)
     campaign.tell(late, 1, "0.1")
     assert campaign.probabilities() == before
-    assert campaign.status().purses[0].spent == "0.2"
+    assert campaign.status().purses[0].spent == "0.5"
     assert [entry.body["reason"] for entry in campaign.journal() if entry.kind == "failed"] == [
         "429 too many requests"
     ]

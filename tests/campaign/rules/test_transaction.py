@@ -122,10 +122,10 @@ def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Storag
 
 
 def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage: Storage) -> None:
-    campaign = begun(storage, "overrun", "expired", "cooling-down", budget=100)
+    campaign = begun(storage, "overrun", "expired", "cooling-down", budget=1000)
     hour = START // HOUR
-    for _ in range(2):
-        spend(campaign, 9)
+    for cost in (9, 10):
+        spend(campaign, cost)
     for arm in ("small", "large"):
         campaign.fail(campaign.ask(arms=[arm]))
     wanted = [f"overrun/{hour}", f"cooling-down:0/{hour}", f"cooling-down:1/{hour}"]
@@ -137,10 +137,10 @@ def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage
     wanted.append(f"expired/{(START + 70_000) // HOUR}")
     assert keys(campaign) == wanted
     storage.now = lambda: START + HOUR
-    spend(campaign, 9)
+    spend(campaign, 11)
     wanted.append(f"overrun/{hour + 1}")
     storage.now = lambda: START  # a clock that goes back makes no event, and no error
-    spend(campaign, 9)
+    spend(campaign, 12)
     assert keys(campaign) == wanted
     assert campaign.audit(full=True).ok
 

@@ -358,6 +358,11 @@ UNSEEN = {
     ("purse_open_tickets", "a row more by level", None): NO_LEVEL,
     ("purse_checkpoints", None, "audit"): CACHE,
     ("purse_checkpoints", None, "history"): CACHE,
+    **{
+        ("purse_checkpoints", what, "policy"): CACHE  # its body and its digest are compared
+        for what in ("level", "kind", "seq", "a row less", "a row more by level")
+    },
+    ("purse_checkpoints", "a row more by kind", "policy"): CACHE,
 }
 
 

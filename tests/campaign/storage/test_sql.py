@@ -60,7 +60,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
     "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),
     "OPEN_PAGE": ("c", "settled", 100, 50), "OVERDUE": ("c", 5), "OLDEST": ("c", "c"),
-    "CHECKPOINT": ("c", "policy"), "MOVE": (0, 0, 0, 0, 0, 1, 0), "DROP_OPEN": (1, 7),
+    "CHECKPOINT": ("c", "policy"), "MOVE": (0, 0, 0, 0, 0, 0, 1, 0), "DROP_OPEN": (1, 7),
     "PUT_HEAD": (1, "", 1), "LEFT_OVER": (1, 1, 1, 1),
     "MOVE_CHECKPOINT": (2, b"", "c", "policy", 1),
 }  # fmt: skip
@@ -127,10 +127,10 @@ def postgres(postgres_server: Any) -> Iterator[Any]:
             f"END, g, CASE g % 3 WHEN 0 THEN g END FROM generate_series(1, {TICKETS}) g"
         )
         db.execute(
-            "INSERT INTO purse_balances SELECT 1, 'team', 'x' || g, 0, 1, 0, g, 0, 0, 0 "
+            "INSERT INTO purse_balances SELECT 1, 'team', 'x' || g, 0, 1, 0, g, 0, 0, 0, 0 "
             f"FROM generate_series(1, {VALUES_OF_A_LABEL}) g"
         )
-        db.execute("INSERT INTO purse_balances VALUES (1, '', '', 0, 0, 10, 0, 0, 0, 0)")
+        db.execute("INSERT INTO purse_balances VALUES (1, '', '', 0, 0, 10, 0, 0, 0, 0, 0)")
         yield db
 
 

@@ -176,7 +176,7 @@ def test_labels_are_read_by_size_with_all_resources(harness: StorageHarness) -> 
     assert sorted(tuple(row) for row in storage.largest("c", "team", 2)) == [
         ("team", "y", 0, 1, 9 * unit // 10, 0, 0, 0),
         ("team", "y", 1, 1, 2 * unit, 0, 0, 0),
-        ("team", "z", 0, 1, unit, 0, 0, 2 * unit),
+        ("team", "z", 0, 1, 3 * unit, 0, 0, 2 * unit),
         ("team", "z", 1, 1, 2 * unit, 0, 0, 0),
     ]
     assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
@@ -225,7 +225,7 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
     row = (found.key, 99, 0, "paused", None, None, "{}", b"", None)
 
     def overspend(_: Any) -> Writes:
-        moves = [(found.key, 0, [0, 101 * 10**9, 0, 0, 0])]
+        moves = [(found.key, 0, [0, 101 * 10**9, 0, 0, 0, 0])]
         return Writes([(99, "{}", found.key)], moves, [row], [], [])
 
     with pytest.raises(PurseError, match="rejected the write: it would violate a constraint"):

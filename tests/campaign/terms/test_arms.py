@@ -83,10 +83,13 @@ def test_what_cannot_be() -> None:
         refusal(CampaignEnded, call, "blue")
 
 
-def test_costs_that_are_known_do_not_change() -> None:
+def test_costs_that_are_known_stay_known_at_another_price() -> None:
     campaign = made(cost_min=1, policy="kube")
-    message = refusal(InvalidInput, campaign.set_arm, "red", cost_min="0.5", cost_max="0.5")
-    assert "between the cost_min of arm 'red' and its ceiling, 1 and 1" in message
+    campaign.set_arm("red", cost_max="0.5")
+    campaign.ask()
+    (row,) = campaign.storage.level("test")[-1].head.taught
+    assert row == [0, [500_000_000], [500_000_000]]
+    assert campaign.audit().ok
 
 
 @pytest.mark.parametrize(

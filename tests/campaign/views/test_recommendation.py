@@ -113,7 +113,8 @@ def test_what_the_answer_leaves_out_is_said() -> None:
     assert found.notes == (
         "1 call failed: the answer is about calls that worked",
         "not counted: 1 ticket without a report",
-        "1 report cost more than was held: above an arm's cost_max the bounds on costs do not hold",
+        "1 report cost more than was held: the bounds take it that none costs more than the most "
+        "so far",
         "1 report cost less than cost_min: the bounds assume a least cost of 0",
     )
     assert [each.pulls for each in found.arms] == [63, 60]

@@ -68,13 +68,16 @@ def test_an_alarm_about_reports_ends_a_day_after_the_last_one() -> None:
     for cost in (2, 3):
         campaign.tell(campaign.ask(), 1, cost)
         harness.clock += 1000
-    (alarm,) = campaign.status().alarms
+    alarm, *dearer = campaign.status().alarms
     last = write_time(START / 1000 + 1)
-    assert str(alarm) == f"3 units more was spent than held, in 2 reports, last at {last}"
+    assert str(alarm) == (
+        f"3 units more was spent than held: 2 calls were billed above their maximum, last at {last}"
+    )
+    assert [each.kind for each in dearer] == ["dearer", "dearer"]
     harness.clock = START + 1000 + DAY - 1
-    assert campaign.status().alarms == (alarm,)
+    assert campaign.status().alarms == (alarm, *dearer)
     harness.clock += 1
-    assert campaign.status().alarms == ()
+    assert campaign.status().alarms == tuple(dearer)
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:
@@ -105,7 +108,7 @@ def test_tickets_receipts_and_status_are_one_line_each() -> None:
     assert repr(status) == "<Status of 'shop': running, left 4.7 of 5 EUR>"
     shown = status._repr_html_()
     assert shown.startswith("<p>shop: running, uniform, round 1</p><table>")
-    assert shown.endswith("<p>tickets: 1 told</p>")
+    assert shown.endswith("<p>tickets: 1 told</p><p>alerts: 80%, 100%, overrun</p>")
     assert shown.count("<td ") == 7
 
 

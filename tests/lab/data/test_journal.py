@@ -129,6 +129,7 @@ def test_a_journal_is_a_log_of_the_tickets_with_a_reward(tmp_path: Path) -> None
         "left out, without a reward: 1 void, 1 failed, 3 held",
         "1 rewards did not come in time and count as 2",
         "1 tickets cost less than their minimum or more than their maximum and count at that bound",
+        "arms or their costs changed on the way; all rounds count alike",
     )
 
 

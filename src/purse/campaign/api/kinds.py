@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from purse.base.plain_validation import integer
 from purse.campaign.api.results import CampaignTicket
@@ -188,11 +198,19 @@ def _amount_text(amount: Any, _: str) -> Any:
     return f"{amount:.9f}" if isinstance(amount, float) else amount
 
 
+UPDATE = "update"  # of `exist_ok`
 MOST = 1_000  # tickets or reports in one request
 _AMOUNT: Schema = {
     "anyOf": [
         {"type": "string", "pattern": r"^[0-9]{1,10}(\.[0-9]{1,9})?$"},
         {"type": "number", "minimum": 0, "maximum": 9e9},
+    ],
+    "examples": ["0.01"],
+}
+_SIGNED: Schema = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^-?[0-9]{1,10}(\.[0-9]{1,9})?$"},
+        {"type": "number", "minimum": -9e9, "maximum": 9e9},
     ],
     "examples": ["0.01"],
 }
@@ -224,6 +242,13 @@ def checked_name(field: str, name: Any) -> str:
     return name
 
 
+def read_exist_ok(value: Any) -> bool | str:
+    """Return `exist_ok`. Raise `InvalidInput` if it is not one of its values."""
+    if value is not True and value is not False and value != UPDATE:
+        raise invalid("exist_ok", value, f'must be True, False or "{UPDATE}"')
+    return cast(bool | str, value)
+
+
 Name: TypeAlias = Annotated[
     str, ValueKind({"type": "string", "pattern": _OF_BUDGETS}, metavar="NAME")
 ]
@@ -247,6 +272,7 @@ RequestId: TypeAlias = Annotated[
 ]
 Amount: TypeAlias = Annotated[Any, ValueKind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
 Amounts: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
+SignedAmounts: TypeAlias = Annotated[Any, ValueKind(_nested(_SIGNED, 1), amounts, "AMOUNT")]
 Costs: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 2), amounts, "AMOUNT")]
 Reward: TypeAlias = Annotated[Any, ValueKind(_NUMBER, number, "REWARD")]
 Seconds: TypeAlias = Annotated[
@@ -322,6 +348,10 @@ Alerts: TypeAlias = Annotated[
 States: TypeAlias = Annotated[
     Sequence[str],
     ValueKind({"type": "array", "items": {"type": "string"}}, metavar="STATE", one="state"),
+]
+ExistOk: TypeAlias = Annotated[
+    bool | Literal["update"],
+    ValueKind({"anyOf": [{"type": "boolean"}, {"const": UPDATE}]}, _truth, "yes|no|update"),
 ]
 Features: TypeAlias = Annotated[Any, ValueKind({}, _features, "NAME,...|JSON")]
 Context: TypeAlias = Annotated[Any, ValueKind({}, _context, "NAME=VALUE,...|JSON")]

@@ -31,7 +31,9 @@ from purse.campaign.api.states import (
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
 _Amounts = tuple[Amount, ...]  # one per resource
 AlarmKind = Literal[
+    "overdrawn",
     "overrun",
+    "dearer",
     "presumed",
     "overdue",
     "conflict",

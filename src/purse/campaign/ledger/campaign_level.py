@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from operator import lt
+from operator import gt, lt
 from typing import TYPE_CHECKING, Any
 
 from purse.campaign.api.defaults import TRAFFIC
@@ -13,8 +13,8 @@ from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Sums, from_body
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.forecast import Traffic, Window
-from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.records import Balance, Head
+from purse.campaign.ledger.level import Level, charge_move
+from purse.campaign.ledger.records import Balance, Head, Move, Units
 from purse.campaign.ledger.ticket import SKIP, TicketRecord, fold_ticket, moved_between
 from purse.campaign.terms.arms import Arms
 
@@ -63,10 +63,17 @@ class CampaignLevel(Level):
                 )
             case "arm_added" | "arm_retired" | "arm_changed":
                 self.change_arm(entry)
+            case "handed_over":
+                super().apply(entry)
+                self.head.taught = self.arms.widened
+            case "charged":
+                super().apply(entry)
+                if labels := entry.body.get("labels"):
+                    self.note_labels(labels, 0, charge_move(entry))
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
-                    self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
+                    self.above.book([(0, *part[1:5]) for part in self.balances], entry.at)
             case "renewed" if self.head.traffic:
                 super().apply(entry)
                 ahead = entry.body.get("ahead", 0)
@@ -136,10 +143,9 @@ class CampaignLevel(Level):
         """Issue a ticket, and hold the most that it may cost."""
         head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
-        move = [(0, 0, units, 0, 0) for units in ticket.held]
+        move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
         if "labels" in body:
-            head.labels += [key for key in body["labels"] if key not in head.labels]
-            self.labels.book(body["labels"], 1, move)
+            self.note_labels(body["labels"], 1, move)
         if "context" in body:
             self.see(body)
         if self.terms.masks:
@@ -157,11 +163,16 @@ class CampaignLevel(Level):
             self.hear(ticket.arm, 1)
             if head.cooling:
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
-            self.book(move, entry.at)
+            self.book(move, entry.at, holds=True)
+
+    def note_labels(self, labels: dict[str, str], tickets: int, move: Move) -> None:
+        """Add tickets, and what they have moved, to the sums of labels."""
+        self.head.labels += [key for key in labels if key not in self.head.labels]
+        self.labels.book(labels, tickets, move)
 
     def count_mask(self, entry: LedgerEntry) -> None:
         """Count the arms that an ask might have chosen with money enough."""
-        n_arms, mask = self.terms.n_arms, entry.body.get("mask")
+        n_arms, mask = self.arms.n_places, entry.body.get("mask")
         places = self.arms.there if mask is None else list(from_body(mask, n_arms).allowed)
         open_ones = masks.ready(self.head, places, entry.at)
         self.head.masks = masks.counted(self.head.masks, open_ones, n_arms)
@@ -187,6 +198,7 @@ class CampaignLevel(Level):
             if "labels" in before.asked:
                 self.labels.book(before.asked["labels"], 0, move)
         if "over" in entry.body:
+            self.raise_arm(arm, after.costs or ())
             head.count("overruns")
             for level in self.chain():
                 level.head.alarmed["overrun"] = entry.at
@@ -217,20 +229,51 @@ class CampaignLevel(Level):
         if self.head.silent[arm] != _HEARD:
             self.head.silent[arm] += change
 
+    @property
+    def playable(self) -> list[int]:
+        """The arms that the policy in charge knows; one that was added a moment ago it may not."""
+        known, there = self.n_known, self.arms.there
+        return there if there[-1] < known else [arm for arm in there if arm < known]
+
+    @property
+    def n_known(self) -> int:
+        """The places for arms that the policy in charge knows."""
+        taught = self.head.taught
+        return max(self.terms.n_arms, taught[-1][0] + 1 if taught else 0)
+
+    def raise_arm(self, arm: int, costs: Units) -> None:
+        """Expect an arm to cost as much as was billed, until `set_arm` says otherwise."""
+        arms = self.arms
+        if any(map(gt, costs, arms.cost_max[arm])):
+            most = list(map(max, costs, arms.cost_max[arm]))
+            declared = list(arms.declared.get(arm, arms.cost_max[arm]))
+            least, is_retired = list(arms.cost_min[arm]), arms.is_retired[arm]
+            self.put_arm([arm, arms.names[arm], is_retired, least, most, declared])
+
+    def put_arm(self, row: list[Any]) -> None:
+        """Take in an arm that is not as the terms say, as `Arms` has it."""
+        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != row[0]), row])
+        self.arms = Arms(self.terms, self.head.arms)
+        self.head.over = []
+
     def change_arm(self, entry: LedgerEntry) -> None:
-        """Take in an arm that is not as the terms say; a new one owes its initial pull."""
+        """Take in an arm that an operator has changed; a new one owes its initial pull."""
         body = entry.body
         arm, is_new = body["arm"], body["arm"] == len(self.arms.names)
         retired = entry.kind == "arm_retired" or (
             entry.kind == "arm_changed" and self.arms.is_retired[arm]
         )
-        row = [arm, body["name"], retired, body["cost_min"], body["cost_max"]]
-        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != arm), row])
-        before, self.head.over = self.arms.there, []
-        self.arms = Arms(self.terms, self.head.arms)
+        before, row = self.arms, [arm, body["name"], retired, body["cost_min"], body["cost_max"]]
+        declared = before.declared.get(arm)
+        if entry.kind == "arm_retired" and declared:
+            row.append(declared)
+        self.put_arm(row)
         if self.terms.masks:
             self.head.masks = masks.after_change(
-                self.head.masks, self.head.rounds, before, self.arms.there, self.terms.n_arms
+                self.head.masks, self.head.rounds, before, self.arms
             )
+        if is_new and arm >= self.terms.n_arms:
+            self.head.silent = [*self.head.silent, 0]
+            self.head.open = [*self.head.open, 0] if self.terms.pending else []
         if is_new and self.terms.initial_rounds:
             self.head.owed = [*self.head.owed, arm]

@@ -6,13 +6,15 @@ A level is a budget. One below another spends from both: what moves on it moves 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import gt
+from operator import gt, sub
 from typing import TYPE_CHECKING
 
+from purse.base.amounts import LARGEST
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.period import Period
-from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move
+from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move, drawn
+from purse.campaign.terms.budget_terms import RULES
 
 if TYPE_CHECKING:
     from purse.campaign.terms.budget_terms import AccountTerms
@@ -71,18 +73,27 @@ class Level:
             case "created":
                 self.balances = [Balance(units) for units in self.terms.budget]
                 head.id, head.created = self.terms.id, entry.at
-                head.alerts = list(self.terms.alerts)
+                head.alerts, head.rules = list(self.terms.alerts), self.terms.rules
                 if self.terms.every:
                     nothing = [0] * len(self.balances)
                     ends = self.terms.first_end
                     head.period = list(Period(1, entry.at, ends, 0, nothing, nothing, nothing))
+            case "handed_over":
+                head.rules = RULES
             case "topped_up":
-                self.balances = apply_move(self.balances, [Balance(part) for part in body["units"]])
-                head.top_ups += bool(head.alerts or head.alerted)
+                self._add_budget(body["units"])
+            case "budget_set":
+                head.allowance = list(body["units"])
+                if not body.get("next"):
+                    self._add_budget(list(map(sub, body["units"], self.granted)))
+            case "charged":
+                self.book(charge_move(entry), entry.at)
             case "renewed":
-                period, self.balances = Period(*head.period).next(
-                    self.balances, self.terms.budget, self.terms.carry, body["next"], head.rounds
+                before = self.balances
+                period, after = Period(*head.period).next(
+                    before, self.allowance, self.terms.carry, body["next"], head.rounds
                 )
+                self.balances = drawn(before, after)
                 head.period = list(period)
                 head.ahead = [other for other in head.ahead if other[1] > period.begun]
             case "clock" if "next" in body:
@@ -110,6 +121,24 @@ class Level:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 
     @property
+    def allowance(self) -> Units:
+        """(d,) The budget that was set last; if it is renewed, of each period."""
+        return self.head.allowance or self.terms.budget
+
+    @property
+    def granted(self) -> list[int]:
+        """(d,) The budget of this period, or in all."""
+        if (period := self.period) is not None:
+            return period.budget(self.balances)
+        return [balance.budget for balance in self.balances]
+
+    def _add_budget(self, units: Units) -> None:
+        """Add to the budget, or take from it."""
+        before, head = self.balances, self.head
+        self.balances = drawn(before, apply_move(before, [(more, 0, 0, 0, 0) for more in units]))
+        head.top_ups += bool(head.alerts or head.alerted)
+
+    @property
     def period(self) -> Period | None:
         """The period that the budget is in; None if it is never renewed."""
         return Period(*self.head.period) if self.head.period else None
@@ -133,29 +162,49 @@ class Level:
                 return "clock"
         return "renewed" if period.ends <= at else ""
 
-    def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
+    def book(
+        self,
+        move: Move,
+        at: int,
+        asked_in: dict[str, int] | None = None,
+        *,
+        holds: bool = False,
+    ) -> None:
         """Move money on this level and all above it.
 
         at         ms
         asked_in   the periods in which its ticket was asked for, see `periods`; None if that is
-                   now. What comes back from an ended period may be dropped.
+                   now. What comes back from an ended period may be dropped, and so may what it
+                   owes.
+        holds      whether it is an ask, which an overdraft never covers
         """
         for level in self.chain():
-            level.balances = apply_move(level.balances, move)
+            before = level.balances
+            after = apply_move(before, move)
             level.head.see_clock(at)
-            if asked_in is None or (period := level.period) is None:
-                continue
-            key = OWN if level is self else level.head.id
-            number = max(asked_in.get(key, 0), self.head.joined.get(key, 0))
-            if number < period.number:
-                period, dropped = period.after_hold(move, level.terms.carry)
-                level.head.period = list(period)
-                level.balances = apply_move(level.balances, [Balance(-part) for part in dropped])
+            if asked_in is not None and (period := level.period) is not None:
+                key = OWN if level is self else level.head.id
+                number = max(asked_in.get(key, 0), self.head.joined.get(key, 0))
+                if number < period.number:
+                    period, dropped = period.after_hold(move, level.terms.carry)
+                    level.head.period = list(period)
+                    after = [
+                        part._replace(budget=min(part.budget - units, LARGEST))
+                        for part, units in zip(after, dropped, strict=True)
+                    ]
+            level.balances = after if holds and level.head.rules >= RULES else drawn(before, after)
 
     def left(self) -> list[int]:
-        """(d,) Return what can be held: the least over this level and those above."""
-        rests = [[balance.left for balance in level.balances] for level in self.chain()]
+        """(d,) Return what can be held: the least over this level and those above, at least 0. So a
+        resource that is overdrawn stops only arms that need it.
+        """
+        rests = [[max(0, balance.left) for balance in level.balances] for level in self.chain()]
         return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
+
+    def available(self) -> list[int]:
+        """(d,) Return what could be held if all that is held came back."""
+        rests = [[max(0, part.left + part.held) for part in up.balances] for up in self.chain()]
+        return [min(parts) for parts in zip(*rests, strict=True)]
 
     def periods(self) -> dict[str, int]:
         """Return the numbers of the periods of this level and, by id, of those above it."""
@@ -168,6 +217,11 @@ class Level:
     def periods_above(self) -> dict[str, int]:
         """Return the same without its own."""
         return {key: number for key, number in self.periods().items() if key != OWN}
+
+
+def charge_move(entry: LedgerEntry) -> Move:
+    """Return the move of a charge or a credit."""
+    return [(0, units, 0, 0, 0) for units in entry.body["amount"]]
 
 
 def fits(need: Units, left: Units) -> bool:

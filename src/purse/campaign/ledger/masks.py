@@ -14,7 +14,7 @@ import numpy as np
 
 from purse.campaign.ledger import cooldown
 from purse.campaign.ledger.records import Head
-from purse.campaign.terms.arms import MaskRows
+from purse.campaign.terms.arms import Arms, MaskRows
 from purse.engine.rules import least_row
 from purse.engine.workspace import COUNTED_MASKS
 from purse.types import Bools, Ints
@@ -55,21 +55,20 @@ def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
     return [*rows[:row], [bits, count + 1], *rows[row + 1 :]]
 
 
-def after_change(
-    rows: MaskRows, rounds: int, before: Sequence[int], there: Sequence[int], n_arms: int
-) -> MaskRows:
+def after_change(rows: MaskRows, rounds: int, before: Arms, arms: Arms) -> MaskRows:
     """Return the counts after other arms are there: what allowed all of them goes on doing so, and
     nothing allows an arm that is gone.
 
     rounds   asked for so far; those without a row allowed all places
     """
-    every, whole, now = _as_bits(range(n_arms)), int(_as_bits(before), 16), int(_as_bits(there), 16)
+    every = _as_bits(range(before.n_places))
+    whole, now = int(_as_bits(before.there), 16), int(_as_bits(arms.there), 16)
     counts: dict[str, int] = {}
     for bits, count in [*rows, [every, rounds - sum(count for _, count in rows)]]:
         number = int(bits, 16)
         left = f"{now if number & whole == whole else number & now:x}"
         counts[left] = counts.get(left, 0) + count
-    counts.pop(every, None)
+    counts.pop(_as_bits(range(arms.n_places)), None)
     return [[bits, count] for bits, count in counts.items() if count][:COUNTED_MASKS]
 
 

@@ -21,7 +21,7 @@ class Period(NamedTuple):
     begun: int  # ms
     ends: int  # ms
     rounds: int  # asked for before it
-    carried: list[int]  # what earlier periods have left to it
+    carried: list[int]  # what earlier periods have left to it; negative: what they owe
     before: list[int]  # spent, held or presumed spent by tickets of earlier periods
     held: list[int]  # the part of it that is still held
 
@@ -41,7 +41,8 @@ class Period(NamedTuple):
     def next(
         self, balances: Sequence[Balance], allowance: Units, carry: str, ends: int, rounds: int
     ) -> tuple[Period, list[Balance]]:
-        """Return the period after this one, and the balances in it.
+        """Return the period after this one, and the balances in it. What this one owes is treated
+        as what it saves.
 
         A budget, which is the sum of all that was granted, never exceeds what can be counted.
         """

@@ -42,30 +42,47 @@ text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
 class Balance(NamedTuple):
-    """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
+    """The counters of one resource, in units. P1: whenever something is held,
+    spent + held + presumed <= budget; and always spent + held + presumed <= budget + overdraft.
+    """
 
     budget: int = 0
     spent: int = 0
     held: int = 0
     presumed: int = 0
-    overrun: int = 0  # what calls cost above what was held for them; P1 does not cover it
+    overrun: int = 0  # the part of what was spent for which nothing was held
+    overdraft: int = 0  # what is missing because of anything else than holds; not for users
 
     @property
     def left(self) -> int:
-        """What can still be held."""
+        """What is left of the budget; negative if calls cost more than was held for them."""
         return self.budget - self.spent - self.held - self.presumed
 
     def in_text(self) -> dict[str, str]:
-        """Return all counters and what is left, as decimal text."""
-        return {name: text(units) for name, units in (*self._asdict().items(), ("left", self.left))}
+        """Return the counters and what is left, as decimal text."""
+        return {name: text(getattr(self, name)) for name in (*COUNTERS, "left")}
 
     def plus(self, part: tuple[int, int, int, int, int]) -> Balance:
         """Return the balance after a move."""
-        budget, spent, held, presumed, overrun = self
+        budget, spent, held, presumed, overrun, overdraft = self
         more, paid, apart, unknown, over = part
-        return Balance(
-            budget + more, spent + paid, held + apart, presumed + unknown, overrun + over
-        )
+        spent, held, presumed = spent + paid, held + apart, presumed + unknown
+        return Balance(budget + more, spent, held, presumed, overrun + over, overdraft)
+
+    def drawn_from(self, before: Balance) -> Balance:
+        """Return the balance with its overdraft after a move that held nothing.
+
+        >>> Balance(10, 13).drawn_from(Balance(10, 8)).overdraft
+        3
+        """
+        left = self.left
+        if left >= 0:
+            return self._replace(overdraft=0) if self.overdraft else self
+        overdraft = min(before.overdraft + max(0, before.left - left), -left)
+        return self._replace(overdraft=overdraft)
+
+
+COUNTERS = Balance._fields[:5]  # what users see of a balance, besides what is left
 
 
 # what is added to each counter of each resource; as balances they would take twice as long
@@ -75,6 +92,11 @@ Move = Sequence[tuple[int, int, int, int, int]]
 def apply_move(balances: Sequence[Balance], move: Move) -> list[Balance]:
     """Return balances after a move."""
     return list(map(Balance.plus, balances, move))
+
+
+def drawn(before: Sequence[Balance], after: Sequence[Balance]) -> list[Balance]:
+    """Return balances with their overdrafts after a move that held nothing."""
+    return list(map(Balance.drawn_from, after, before))
 
 
 @dataclass
@@ -91,7 +113,9 @@ class Head:
     turn: int = 0  # of a top level with levels below it: entries of the whole tree so far
     period: list[Any] = field(default_factory=list)  # see `Period`
     alerts: list[str] = field(default_factory=list)
-    top_ups: int = 0
+    top_ups: int = 0  # and new budgets, since there are alerts
+    allowance: list[int] = field(default_factory=list)  # the budget that was set last, units
+    rules: int = 0  # the version of the rules that decide now, see `RULES`
     alerted: dict[str, list[int]] = field(default_factory=dict)  # the last mark of each subject
     alarmed: dict[str, int] = field(default_factory=dict)  # when each alarm had its last cause, ms
     clock_steps: int = 0  # how often a clock was ahead
@@ -111,6 +135,7 @@ class Head:
     silent: list[int] = field(default_factory=list)  # tickets of arms without a reward; -1: heard
     cooling: list[list[int]] = field(default_factory=list)  # see `CoolDown`
     arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
+    taught: list[list[Any]] = field(default_factory=list)  # `Arms.widened`, as the policy knows it
     seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
     labels: list[str] = field(default_factory=list)  # the keys of labels so far
     joined: dict[str, int] = field(default_factory=dict)  # periods of levels when it joined them

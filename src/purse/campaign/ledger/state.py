@@ -79,7 +79,7 @@ def _money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     any; otherwise, that nothing is left of a resource.
     """
     by_level = [[part.left + part.held for part in above.balances] for above in level.chain()]
-    available = [min(parts) for parts in zip(*by_level, strict=True)]
+    available = level.available()
     if any(fits(cost, available) for cost in costs):
         return None
     need = min(costs, key=lambda cost: cost[0]) if costs else [1] * len(available)
@@ -87,14 +87,14 @@ def _money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
         (above, resource)
         for above, own in zip(level.chain(), by_level, strict=True)
         for resource, units in enumerate(own)
-        if units < need[resource]
+        if max(0, units) < need[resource]
     ]
     if not lacks:
         return None
     above, resource = lacks[0]
     part, name = above.balances[resource], level.terms.resources[resource]
     rest_of_it = part.left + part.held
-    words = f"{amounts.text(rest_of_it) if rest_of_it else 'no'} {name} left"
+    words = f"{amounts.text(rest_of_it) if rest_of_it > 0 else 'no'} {name} left"
     if above is not level:
         words = f"{above.title} has {words}"
     if not costs:

@@ -67,16 +67,23 @@ class TicketRecord(NamedTuple):
 
     @property
     def spent(self) -> list[int]:
-        """(d,) The cost up to the hold (P6)."""
-        if self.costs is None or self.source not in OPEN:
-            return [0] * len(self.held)
-        return list(map(min, self.costs, self.held))
+        """(d,) The whole cost, held or not (P6)."""
+        return list(self.costs or [0] * len(self.held))
+
+    @property
+    def refunded(self) -> list[int]:
+        """(d,) What was held above the cost."""
+        return [max(0, hold - cost) for hold, cost in zip(self._apart, self.spent, strict=True)]
 
     @property
     def overrun(self) -> list[int]:
-        """(d,) The cost above the hold (P6)."""
-        costs = self.costs or [0] * len(self.held)
-        return [cost - paid for cost, paid in zip(costs, self.spent, strict=True)]
+        """(d,) The part of the cost above the hold (P6)."""
+        return [max(0, cost - hold) for hold, cost in zip(self._apart, self.spent, strict=True)]
+
+    @property
+    def _apart(self) -> Units:
+        """(d,) What was still held when its cost became known."""
+        return self.held if self.source in OPEN else [0] * len(self.held)
 
     def due(self, reward_within: int | None) -> int | None:
         """Return when it expires, or its reward counts as missing, ms; None: never."""
@@ -93,9 +100,8 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     move = []
     costs = after.costs if is_paid and after.costs else [0] * len(before.held)
     for resource, hold in enumerate(before.held):
-        apart = hold if is_freed else 0
-        spent = min(costs[resource], apart)
-        over = costs[resource] - spent
+        apart, spent = hold if is_freed else 0, costs[resource]
+        over = max(0, spent - apart)
         if before.state == HELD:
             presumed = apart if after.state == PRESUMED else 0
             move.append((0, spent, -apart, presumed, over))
@@ -143,9 +149,7 @@ def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     elif ticket.costs is None:
         spent, refunded, overrun = nothing, list(ticket.held), nothing
     else:
-        spent, overrun = ticket.spent, ticket.overrun
-        apart = ticket.held if ticket.source in OPEN else nothing
-        refunded = [hold - paid for hold, paid in zip(apart, spent, strict=True)]
+        spent, refunded, overrun = ticket.spent, ticket.refunded, ticket.overrun
     late = ticket.costs is not None and ticket.source != HELD
     money = texts(spent), texts(refunded), texts(overrun)
     return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]

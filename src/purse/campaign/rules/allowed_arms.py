@@ -34,22 +34,25 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         mask is None
         and not cooling
         and arms.all_there
+        and arms.n_places == level.n_known
         and fits(arms.maxima, left)
         and not masks.silent(level.head, arms.there)
     ):
         return None
-    places = arms.there if mask is None else list(mask.allowed)
+    known = level.n_known
+    places = level.playable if mask is None else [arm for arm in mask.allowed if arm < known]
+    if not places:
+        raise ArmsCoolingDown("the policy is learning about these arms: ask again in 1 s", 1.0)
     fitting = [arm for arm in places if fits(need(arm), left)]
     if not fitting:
-        by_level = [[part.left + part.held for part in above.balances] for above in level.chain()]
-        available = [min(parts) for parts in zip(*by_level, strict=True)]
+        available = level.available()
         waits = [arm for arm in places if fits(need(arm), available)]
         cheapest = min(waits or places, key=lambda arm: need(arm)[0])
         raise shortage(transaction, cheapest, need(cheapest))
     places = masks.ready(level.head, fitting, transaction.now)
     if not places:
         raise _all_cool_down(transaction, fitting)
-    return None if len(places) == level.terms.n_arms else places
+    return None if len(places) == level.n_known else places
 
 
 def _all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDown:
@@ -69,7 +72,7 @@ def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted
         (need > balance.left + balance.held, level, resource, balance)
         for level in own.chain()
         for resource, (need, balance) in enumerate(zip(held, level.balances, strict=True))
-        if need > balance.left
+        if need > max(0, balance.left)
     ]
     is_gone, level, resource, balance = max(lacks, key=lambda lack: lack[0])
     left, name = amounts.text(balance.left), own.terms.resources[resource]

@@ -73,7 +73,7 @@ def request_body(
     """Return the request's fields in an `asked` entry: number of tickets, mask and labels."""
     body: dict[str, Any] = {"n": n} if n > 1 else {}
     if mask is not None:
-        body["mask"] = mask.as_body(transaction.campaign.terms.n_arms)
+        body["mask"] = mask.as_body(transaction.campaign.arms.n_places)
     if labels is not None:
         body["labels"] = labels
     return body
@@ -131,7 +131,7 @@ def choice(
         body["initial"] = True
     if view.rounds_left is not None:
         body["rounds_left"] = view.rounds_left
-    if left != [balance.left for balance in level.balances]:  # a level above has less
+    if left != [max(0, balance.left) for balance in level.balances]:  # a level above has less
         body["left"] = left
     if periods := level.periods():
         body["periods"] = periods
@@ -157,10 +157,10 @@ def _look(
     allowed = allowed_arms(transaction, mask, left)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
-    numbers = None if context is None else context.numbers
-    to_come = _rounds_left(transaction)
+    numbers, known = None if context is None else context.numbers, level.n_known
+    to_come, owed = _rounds_left(transaction), [arm for arm in head.owed if arm < known]
     view = PolicyView(
-        head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come
+        head.rounds + 1, left, head.open[:known], owed, allowed, numbers, head.masks, to_come
     )
     return need, view, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
@@ -201,7 +201,7 @@ def _refuse_over(
 
     Nor is it noted if money alone does not decide which arms are allowed: others will be soon.
     """
-    level, there = transaction.campaign, transaction.campaign.arms.there
+    level, there = transaction.campaign, transaction.campaign.playable
     chose_freely = view.allowed is None or len(view.allowed) == len(there)
     waits = len(ready(level.head, there, transaction.now)) < len(there)
     if arm == _STOP or not (is_special or waits):
@@ -273,7 +273,10 @@ def explored_arms(
     budget: Units = period.budget(balances) if period else [part.budget for part in balances]
     places = level.arms.there if allowed is None else allowed
     shares = {  # the largest share of the budget, over all resources
-        arm: max(units / whole for units, whole in zip(need(arm), budget, strict=True) if whole)
+        arm: max(
+            (units / whole for units, whole in zip(need(arm), budget, strict=True) if whole > 0),
+            default=0.0,
+        )
         for arm in places
     }
     return _chances(level.terms.explore, shares)

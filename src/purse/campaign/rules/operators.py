@@ -1,16 +1,21 @@
-"""The rules of operators: top-ups, pauses, alerts, and arms that come and go."""
+"""The rules of operators: money, pauses, alerts, and arms that come and go."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from purse.base import amounts
 from purse.campaign.api.states import ENDED, RUNNING
-from purse.campaign.ledger.records import Units
+from purse.campaign.ledger.ask_inputs import check_keys
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.records import Balance, Units
 from purse.campaign.rules.transaction import Transaction, check_counted
+from purse.campaign.terms.arms import Arms
+from purse.campaign.terms.budget_terms import RULES
 from purse.errors import InvalidInput, invalid, unknown
 
+NOW, NEXT = "now", "next"  # when a new budget begins
 _SOMEBODY = "somebody"  # an operator ended it, not its policy or its horizon
 
 
@@ -22,6 +27,56 @@ def top_up(transaction: Transaction, units: Units, request: str) -> None:
             "amount", "the budget must stay at most", transaction.level.balances, units, 0
         )
         transaction.add("topped_up", {"units": list(units)}, request=request)
+
+
+def set_budget(transaction: Transaction, units: Units, when: str, request: str) -> None:
+    """Set the budget, or that of each period, once for each request. What was given out stays."""
+    body = {"units": list(units)} | ({"next": True} if when == NEXT else {})
+    if transaction.repeated(request, "budget_set", {"next": None} | body) is not None:
+        return
+    transaction.refuse_ended()
+    level = transaction.level
+    if when == NEXT and level.period is None:
+        raise invalid("when", when, "needs a budget that is renewed, see every")
+    if level.period is not None:
+        gone = [Balance(part) for part in level.period.before]
+        check_counted("amount", "with earlier periods the budget must be at most", gone, units, 0)
+    transaction.add("budget_set", body, request=request)
+
+
+def charge(
+    transaction: Transaction,
+    units: Units,
+    labels: Mapping[str, str] | None,
+    note: str,
+    request: str,
+) -> None:
+    """Book money that came without a ticket, or a credit, once for each request."""
+    body: dict[str, Any] = {"amount": list(units)}
+    body |= ({"labels": dict(labels)} if labels else {}) | ({"note": note} if note else {})
+    if transaction.repeated(request, "charged", {"note": None, "labels": None} | body) is not None:
+        return
+    if isinstance(transaction.level, CampaignLevel):
+        check_keys(labels or (), transaction.level.head.labels)
+    elif labels:
+        raise invalid("labels", labels, "must be left out: only campaigns have labels")
+    for level in transaction.level.chain():
+        check_counted("amount", "what is spent must stay at most", level.balances, units, 1)
+        for part, more in zip(level.balances, units, strict=True):
+            if part.spent + more < 0:
+                allowed = f"a credit must be at most what {level.title} has spent, "
+                raise invalid("amount", amounts.text(more), allowed + amounts.text(part.spent))
+    transaction.add("charged", body, request=request)
+
+
+def hand_over(transaction: Transaction) -> None:
+    """Let the policy choose that has learnt with what arms may cost by now, and the rules of this
+    version decide, unless both do so already.
+    """
+    level = transaction.level
+    is_taught = not isinstance(level, CampaignLevel) or level.arms.widened == level.head.taught
+    if not is_taught or level.head.rules < RULES:
+        transaction.add("handed_over", {})
 
 
 def set_status(transaction: Transaction, kind: str, status: str) -> None:
@@ -49,15 +104,8 @@ def add_arm(
 ) -> None:
     """Add an arm, or take back a retired one with what was learnt of it."""
     transaction.refuse_ended()
-    arms, terms = transaction.campaign.arms, transaction.campaign.terms
+    arms = transaction.campaign.arms
     arm = arms.names.index(name) if name in arms.names else len(arms.names)
-    if arm == terms.n_arms:
-        raise invalid(
-            "name",
-            name,
-            f"there is no place for another arm: the campaign was created with a capacity of "
-            f"{arm} arms, and retired ones keep their places",
-        )
     body = _arm_body(transaction, arm, name, cost_min, cost_max)
     if arm == len(arms.names) or arms.is_retired[arm]:
         transaction.add("arm_added", body)
@@ -81,8 +129,29 @@ def set_arm(
     """Move what an arm may cost, from now on."""
     arm = _arm_number(transaction, name)
     body = _arm_body(transaction, arm, name, cost_min, cost_max)
-    if body != _arm_body(transaction, arm, name, None, None):
+    is_raised = arm in transaction.campaign.arms.declared  # which this confirms or undoes
+    if is_raised or body != _arm_body(transaction, arm, name, None, None):
         transaction.add("arm_changed", body)
+
+
+def update(transaction: Transaction, terms: Any, request: str) -> None:
+    """Do what is to be done so that budget, alerts and arms are as terms say; nothing else."""
+    level = transaction.level
+    if list(terms.budget) != list(level.allowance):
+        set_budget(transaction, terms.budget, NOW, request)
+    set_alerts(transaction, terms.alerts)
+    if not isinstance(level, CampaignLevel):
+        return
+    for name, *bounds in zip(terms.arms, terms.cost_min, terms.cost_max, strict=True):
+        arms = level.arms
+        arm = arms.names.index(name) if name in arms.names else len(arms.names)
+        if arm == len(arms.names) or arms.is_retired[arm]:
+            add_arm(transaction, name, *bounds)
+        elif list(arms.declared.get(arm, arms.cost_max[arm])) != list(bounds[1]):
+            set_arm(transaction, name, *bounds)
+    for name in [level.arms.names[arm] for arm in level.arms.there]:
+        if name not in terms.arms:
+            retire_arm(transaction, name)
 
 
 def _arm_number(transaction: Transaction, name: str) -> int:
@@ -101,20 +170,21 @@ def _arm_body(
 
     cost_min, cost_max   of what it may cost, in units; None: as before
 
-    Raise `InvalidInput` if these do not lie between floor and ceiling.
+    Raise `InvalidInput` if the policy cannot play with these.
     """
     arms, terms = transaction.campaign.arms, transaction.campaign.terms
-    floor, ceiling = terms.floor[arm], terms.ceiling[arm]
     is_new = arm == len(arms.names)
-    low = cost_min or (floor if is_new else arms.cost_min[arm])
+    floor, ceiling = (bounds[arm] for bounds in terms.bounds_of(arm + 1))
     high = cost_max or (ceiling if is_new else arms.cost_max[arm])
-    for resource, bottom, small, large, top in zip(
-        terms.resources, floor, low, high, ceiling, strict=True
-    ):
-        if not bottom <= small <= large <= top:
+    # the least is a limit of the policy: what costs less than it is moved with the most
+    low = cost_min or list(map(min, floor if is_new else arms.cost_min[arm], high))
+    for resource, small, large in zip(terms.resources, low, high, strict=True):
+        if not 0 <= small <= large:
             raise InvalidInput(
-                f"cost_min={amounts.text(small)}, cost_max={amounts.text(large)} {resource}: must "
-                f"lie between the cost_min of arm {name!r} and its ceiling, "
-                f"{amounts.text(bottom)} and {amounts.text(top)}"
+                f"cost_min={amounts.text(small)}, cost_max={amounts.text(large)} {resource}: of "
+                f"arm {name!r} must not be negative, and cost_min at most cost_max"
             )
+    row = [arm, name, not is_new and arms.is_retired[arm], list(low), list(high)]
+    others = [other for other in transaction.level.head.arms if other[0] != arm]
+    terms.check_arms(Arms(terms, sorted([*others, row])))
     return {"arm": arm, "name": name, "cost_min": list(low), "cost_max": list(high)}

@@ -17,7 +17,7 @@ from purse.campaign.rules.transaction import Transaction, check_counted
 from purse.campaign.terms.terms import Terms
 from purse.errors import Conflict, TicketError, invalid
 
-_REASON = 200  # characters of a reason that the journal keeps
+_NOTE = 200  # characters of a reason or a note that the journal keeps
 
 
 def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
@@ -133,8 +133,8 @@ def _cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> 
     holds = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
     over = [max(0, cost - hold) for cost, hold in zip(costs, holds, strict=True)]
     for level in transaction.level.chain() if any(over) else ():
-        what = "with it the overrun would exceed what can be counted,"
-        check_counted("cost", what, level.balances, over, 4)
+        what = "with it what is spent would exceed what can be counted,"
+        check_counted("cost", what, level.balances, costs, 1)
     body: dict[str, Any] = {"costs": list(costs), "from": ticket.state}
     return {**body, "over": True} if any(over) else body
 
@@ -190,8 +190,8 @@ def read_costs(terms: Terms, cost: Any, *, zero: bool = False) -> list[int]:
     return list(terms.amounts("cost", cost, zero=zero, low=0))
 
 
-def read_reason(reason: Any) -> str:
-    """Return the reason of a failure in one line, cut."""
-    if not isinstance(reason, str):
-        raise invalid("reason", reason, "must be text")
-    return legible(reason, _REASON)
+def read_note(field: str, note: Any) -> str:
+    """Return a text for people in one line, cut."""
+    if not isinstance(note, str):
+        raise invalid(field, note, "must be text")
+    return legible(note, _NOTE)

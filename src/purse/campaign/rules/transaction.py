@@ -29,7 +29,7 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.cooldown import CoolDown
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.records import HOUR, Balance, Units
+from purse.campaign.ledger.records import COUNTERS, HOUR, Balance, Units
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.terms.arms import PolicyView
 from purse.campaign.terms.calendar import Calendar, ahead_of_utc, data_version
@@ -38,6 +38,7 @@ from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 _DAY = 24 * HOUR
 _FEW = 100  # asks, of which the average cost says little
 _MISSED = 0.2  # of the requests of a period
+_MONEY = {"topped_up": "a top-up", "budget_set": "a budget", "charged": "a charge"}
 _PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
 
 
@@ -155,7 +156,8 @@ class Transaction:
                 + " of some arms" * ("mask" in entry.body)
                 + " with labels" * ("labels" in entry.body)
                 if entry.kind == "asked"
-                else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
+                else f"{_MONEY[entry.kind]} of "
+                + ", ".join(map(amounts.text, entry.body.get("units") or entry.body["amount"]))
             )
             raise Conflict(f"request_id={request!r} was used before for another request: {before}")
         return entry
@@ -209,7 +211,7 @@ def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
     lacking = [
         (f"refused:{resource}", *_of_budget(level, "100%", resource)[1:])
         for resource, (balance, units) in enumerate(zip(level.balances, need, strict=True))
-        if balance.spent + balance.presumed + units > balance.budget
+        if units and balance.spent + balance.presumed + units > balance.budget
     ]
     return [
         _event_body(level, "100%", *cause, refused=list(need))
@@ -233,7 +235,7 @@ def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[
                 yield _of_budget(level, rule, resource)
     elif rule == "overrun":
         if entry.body.get("over"):
-            yield rule, hour, {}
+            yield rule, hour, _dearer_arm(level, entry) if own else {}
     elif rule == "expired":
         if own and entry.kind == "expired":
             yield rule, hour, {}
@@ -244,6 +246,13 @@ def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[
         for cool in map(CoolDown._make, level.head.cooling):
             if cool.length and cool.begun == entry.at:
                 yield f"{rule}:{cool.arm}", hour, {"arm": level.arms.names[cool.arm]}
+
+
+def _dearer_arm(level: Level, entry: LedgerEntry) -> dict[str, Any]:
+    """Return which arm a report was about, and the most that it may cost now, in units."""
+    assert isinstance(level, CampaignLevel)
+    arm = level.tickets[entry.ticket or 0].arm
+    return {"arm": level.arms.names[arm], "most": list(level.arms.cost_max[arm])}
 
 
 def _misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Iterator[_Cause]:
@@ -290,5 +299,5 @@ def _event_body(
         "period": _period_number(level),
         **more,
         **besides,
-        "balances": [list(balance) for balance in level.balances],
+        "balances": [list(balance[: len(COUNTERS)]) for balance in level.balances],
     }

@@ -96,7 +96,9 @@ def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repl
     name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
     if stored.level.kind == CAMPAIGN:
         return Replay(
-            CampaignLevel(Terms.from_dict(facts), above=above), lambda n: storage.about(name, n)
+            CampaignLevel(Terms.from_dict(facts), above=above),
+            lambda ticket: storage.about(name, ticket),
+            lambda after: storage.reports(name, after, _PAGE_SIZE)[1],
         )
     return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
 
@@ -202,7 +204,7 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
         if len(facts) > 2:
             level = replays[name].level
             assert isinstance(level, CampaignLevel)
-            policy = policies[name] = Learner(level.terms)
+            policy = policies[name] = Learner(level.terms, facts[0].get("taught", ()))
             seq, digest, body = facts[4]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it

@@ -20,9 +20,10 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance
 from purse.campaign.ledger.ticket import fold_ticket
-from purse.campaign.rules import reports
+from purse.campaign.rules import operators, reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.learner import CHECKPOINT_EVERY, JournalRewound, Learner, parsed, recovered
+from purse.campaign.run.teacher import Teacher
 from purse.campaign.storage.sql import LockedLevels, ReadRequest, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, PurseError, StorageUnavailable
@@ -61,6 +62,7 @@ class Committer:
     def renew(self) -> None:
         """Begin without a policy and without operations, in a child process too."""
         self.policy: Learner | None = None
+        self._teacher = Teacher(self.terms, self.storage)
         self._queue: deque[_QueuedOperation] = deque()
         self._lock = threading.Lock()  # held for a moment, by `with`: no signal can come between
         self._leader: _QueuedOperation | None = None  # whose thread works for all
@@ -115,17 +117,18 @@ class Committer:
             with suppress(IndexError):  # another thread may have taken it out
                 _wake(self._queue[0])
 
-    def commit(self, operations: list[_QueuedOperation], *, again: bool = True) -> None:
+    def commit(self, operations: list[_QueuedOperation], *, tries: int = 3) -> None:
         """Do these in one transaction; one by one if that fails for another reason than the
         storage, so that no operation suffers from the mistake of another.
 
-        again   whether to try once more if the journal is not the one that the policy knows
+        tries   if the journal is not the one that the policy knows, or another policy takes over
         """
         policy: Learner | None = None
         try:
             # asks first: the policy has learnt what is in the journal, not the reports among these
             operations.sort(key=lambda operation: not operation.asks)
             if operations[0].asks:
+                self.policy = self.policy or self._teacher.next_policy()
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
             wants = ReadRequest(
                 _unique([operation.tickets for operation in operations]),
@@ -138,8 +141,8 @@ class Committer:
             )
         except Exception as error:
             self.policy = None  # it may have learnt a half, or what is no longer there
-            if again and isinstance(error, JournalRewound):
-                self.commit(operations, again=False)
+            if tries > 1 and isinstance(error, JournalRewound):
+                self.commit(operations, tries=tries - 1)
                 return
             if len(operations) > 1 and not isinstance(error, StorageUnavailable):
                 for operation in operations:
@@ -166,13 +169,15 @@ class Committer:
         self.know(level, locked)
         # the time is read under the lock, so that what comes later is not older
         transaction = Transaction(level, self.storage.now(), policy)
-        checkpoints = []
+        checkpoints, looks = [], all(operation.looks for operation in operations)
         if policy is not None:
+            assert isinstance(level, CampaignLevel)
             if policy.digest != locked.digest:
                 raise JournalRewound(
                     f"the journal of {self.terms.name!r} was replaced by another one; try again"
                 )
             policy.learn(parsed(locked.reports), level.seq, level.head.digest)
+            self._teacher.look(level, policy)
             level.head.drifted = policy.drifted
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
@@ -187,6 +192,11 @@ class Committer:
             )
         if policy is not None and transaction.added:
             _learn_added(policy, transaction)
+        if policy is not None and policy.widened != level.head.taught:
+            operators.hand_over(transaction)
+            if not looks:
+                policy.learn((), level.seq, level.head.digest)
+                checkpoints.append((locked.levels[-1].key, *policy.stored()))
         over = level.head.over
         for operation in operations:
             operation.answer, operation.error = None, None
@@ -195,7 +205,7 @@ class Committer:
             except PurseError as error:
                 operation.error = error
         changed = transaction.added or level.head.over != over
-        if not changed or all(operation.looks for operation in operations):
+        if not changed or looks:
             return None
         return writes_of(transaction, locked.levels, checkpoints)
 

@@ -18,7 +18,7 @@ from purse.campaign.ledger import masks
 from purse.campaign.ledger.ask_inputs import CONTEXT
 from purse.campaign.ledger.records import POLICY, seal, unseal
 from purse.campaign.storage.storage import Storage
-from purse.campaign.terms.arms import MaskRows, PolicyView
+from purse.campaign.terms.arms import MaskRows, PolicyView, Widened
 from purse.campaign.terms.terms import Terms
 from purse.compiler.fingerprint import fingerprint
 from purse.engine.ask_tell import DONE, tell
@@ -40,17 +40,19 @@ class JournalRewound(StorageUnavailable):
 
 
 class Learner:
-    """A policy that chooses for a campaign and learns from its journal."""
+    """A policy that chooses for a campaign and learns from its journal.
 
-    def __init__(self, terms: Terms) -> None:
-        problem = terms.problem
+    widened   what arms may cost that the terms do not say, see `Arms.widened`
+    """
+
+    def __init__(self, terms: Terms, widened: Widened = ()) -> None:
+        problem = terms.problem_with(widened) if widened else terms.problem
         self.module, params = make_policy(terms.policy, problem)
         game = make_game(self.module, problem, terms.seed, problem.horizon or NEVER)
-        self.terms = terms
+        self.terms, self.widened, self.n_arms = terms, list(widened), problem.n_arms
         self.seq = 0  # of the last entry that it has seen
         self.digest = ""  # of the journal up to that entry
-        self._low = [list(row) for row in terms.floor]
-        self._high = [list(row) for row in terms.ceiling]
+        self._low, self._high = terms.bounds(widened)
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
         self._masks: MaskRows = ()  # that its workspace holds
@@ -64,6 +66,7 @@ class Learner:
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
+            + (repr(self.widened).encode() if widened else b"")
             + self._whole.tobytes()
         ).hexdigest()
         self._steps = make_steps(self.module, self._game)
@@ -109,7 +112,7 @@ class Learner:
 
     def probabilities(self, view: PolicyView) -> list[float]:
         """Return the probability of each arm."""
-        out: Floats = np.zeros(self.terms.n_arms)
+        out: Floats = np.zeros(self.n_arms)
         if any(view.allowed is None or arm in view.allowed for arm in view.owed):
             arm, _ = self.choose(view)
             if arm >= 0:
@@ -195,13 +198,18 @@ class Learner:
 
 
 def recovered(terms: Terms, storage: Storage) -> Learner:
-    """Return the policy as the journal taught it, from the last sound checkpoint on."""
+    """Return the policy in charge as the journal taught it, from the last sound checkpoint on."""
     terms.check_version()
-    learner = Learner(terms)
-    if learner.begin_at(storage.checkpoint(terms.name, POLICY)):
-        if _catch_up(learner, storage):
-            return learner
-        learner = Learner(terms)
+    taught = storage.level(terms.name)[-1].head.taught
+    learner = Learner(terms, taught)
+    if learner.begin_at(storage.checkpoint(terms.name, POLICY)) and _catch_up(learner, storage):
+        return learner
+    return learn_all(terms, storage, taught)
+
+
+def learn_all(terms: Terms, storage: Storage, widened: Widened) -> Learner:
+    """Return a policy as the whole journal teaches it."""
+    learner = Learner(terms, widened)
     if not _catch_up(learner, storage):
         raise JournalRewound(f"the journal of {terms.name!r} was replaced while it was read")
     return learner

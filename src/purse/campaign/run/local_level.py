@@ -15,7 +15,8 @@ from typing import IO, Any, cast
 import orjson
 
 from purse.base.fork_safety import cached_property
-from purse.campaign.api.kinds import checked_name
+from purse.base.plain_validation import request_of
+from purse.campaign.api.kinds import UPDATE, checked_name
 from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
@@ -25,6 +26,7 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
+from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
 from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
@@ -33,7 +35,7 @@ from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import Arms
-from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.budget_terms import CHANGING, AccountTerms
 from purse.campaign.terms.readers import MOST_GIVEN, names
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.recommendation import SharedHistory
@@ -95,8 +97,7 @@ class LocalLevel:
         """Return which arms an ask allows; arms that were added later are looked up."""
         all_names: Sequence[str] = self.terms.arms
         if (
-            self.terms.capacity
-            and isinstance(arms, (Sequence, Mapping))
+            isinstance(arms, (Sequence, Mapping))
             and len(arms) <= MOST_GIVEN
             and any(name not in all_names for name in arms)
         ):
@@ -117,6 +118,16 @@ class LocalLevel:
             for field, amount in zip(("cost_min", "cost_max"), bounds, strict=False)
         ]
         self.do(lambda change: rule(change, name, *units))
+
+    def update(self, terms: Any) -> None:
+        """Set budget, alerts and arms as terms say. Raise `CampaignExists` if they differ in more,
+        before anything is written.
+        """
+        terms.check_same_as(self.terms, CHANGING)
+        level, _, now = self.look()
+        request = request_of(None)
+        operators.update(Transaction(level, now), terms, request)  # whether it is possible
+        self.do(lambda change: operators.update(change, terms, request), requests=(request,))
 
     def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
@@ -239,9 +250,12 @@ def connect_storage(storage: Any, token: str | None, *, create: bool = False) ->
 
 
 def create_level(
-    kind: str, values: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+    kind: str, values: dict[str, Any], storage: Any, token: str | None, exist_ok: bool | str
 ) -> LocalLevel:
-    """Return a new level with the terms that are given, or the one that has them already."""
+    """Return a new level with the terms that are given, or the one that has them already.
+
+    exist_ok   whether there may be one; `UPDATE`: it gets the budget, the alerts and the arms
+    """
     above: list[AccountTerms] = []
     if values["account"] is not None:
         storage = connect_storage(storage, token)
@@ -257,7 +271,7 @@ def create_level(
     storage = connect_storage(storage, token, create=True)
     terms = terms.begun_at(storage.now())
 
-    def decide(stored: list[StoredLevel], _: Any) -> Iterator[Writes]:
+    def decide(stored: list[StoredLevel], *_: Any) -> Iterator[Writes]:
         new = (CampaignLevel if kind == CAMPAIGN else Level)(
             terms, above=level_chain(above, stored)
         )
@@ -280,7 +294,10 @@ def create_level(
                 "takes it if all is the same"
             ) from None
         there = open_level(kind, terms.name, storage)
-        terms.check_same_as(there.terms)
+        if exist_ok != UPDATE:
+            terms.check_same_as(there.terms)
+        else:
+            there.update(terms)
         return there
     return LocalLevel(terms, storage)
 

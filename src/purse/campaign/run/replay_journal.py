@@ -26,7 +26,9 @@ from purse.campaign.ledger.level import OWN, Level
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
 from purse.campaign.rules.transaction import ALERT, Transaction, due_events, refused_events
-from purse.campaign.run.learner import Learner
+from purse.campaign.run.learner import Learner, parsed
+from purse.campaign.storage.sql import Rows
+from purse.campaign.terms.budget_terms import RULES
 from purse.campaign.terms.calendar import data_version
 from purse.errors import InvalidInput, PurseError, shorten
 
@@ -34,6 +36,7 @@ _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
 Load = Callable[[int], list[LedgerEntry]]  # finds the entries about a ticket
+LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
 
 
 class _WouldAdd(Exception):
@@ -61,10 +64,12 @@ class _DryRun(Transaction):
 
 
 class Replay:
-    """The journal of one level being folded; `load` finds entries about finished tickets."""
+    """The journal of one level being folded; `load` finds entries about finished tickets, `reports`
+    what the policy learns from.
+    """
 
-    def __init__(self, level: Level, load: Load) -> None:
-        self.level, self.load = level, load
+    def __init__(self, level: Level, load: Load, reports: LoadReports = lambda _: ()) -> None:
+        self.level, self.load, self.reports = level, load, reports
         self.above = level.above  # which is folded beside it
         self.policy: Learner | None = None
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
@@ -94,9 +99,14 @@ class Replay:
         if expected:
             key, where = orjson.loads(expected[0][1])["key"], entry and f"before entry {entry.seq}"
             self.find(f"the event {key} is missing {where or 'at the end'}")
-        elif entry is not None and entry.kind == "event" and "refused" not in entry.body:
+        elif entry is not None and self._is_uncaused(entry):
             self.find(f"entry {entry.seq}: nothing caused this event")
         return []
+
+    def _is_uncaused(self, entry: LedgerEntry) -> bool:
+        """Return whether an entry that was not expected is an event that needs a cause."""
+        is_caused = "refused" in entry.body or self.level.head.rules < RULES
+        return entry.kind == "event" and not is_caused
 
     def fold(self, entry: LedgerEntry, turn: int | None) -> None:
         """Compare an entry with what the rules decide, and take it in.
@@ -109,7 +119,9 @@ class Replay:
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
                 level.recall(entry, self.load)
-            self.compare(entry)
+            was_decided = level.head.rules >= RULES or entry.kind in ("created", "handed_over")
+            if was_decided:
+                self.compare(entry)
             if level.fold(entry) != turn:
                 self.find(f"entry {entry.seq} is not the {turn}. of the tree")
             level.requests.clear()  # the storage refuses one that comes twice
@@ -118,8 +130,11 @@ class Replay:
                     (above, orjson.dumps(body).decode())
                     for above in level.chain()
                     for body in due_events(above, entry, own=above is level)
+                    if level.head.rules >= RULES
                 ]
             if self.policy is not None:
+                if entry.kind == "handed_over":
+                    self.learn_again(entry.seq)
                 learnt = [(entry.seq, entry.body)] if entry.kind in self.policy.kinds else []
                 self.policy.learn(learnt, entry.seq, level.head.digest)
             if isinstance(level, CampaignLevel):
@@ -130,9 +145,20 @@ class Replay:
                 f"entry {entry.seq} of {level.title}, {entry.kind}, cannot follow those before it: "
                 f"{shorten(why)}"
             ) from error
-        for above in level.chain():
-            if any(min(balance) < 0 or balance.left < 0 for balance in above.balances):
+        held = entry.body.get("held") or [0] * len(level.balances)
+        for above in level.chain() if was_decided else ():
+            if any(map(_is_overspent, above.balances, held)):
                 self.find(f"entry {entry.seq}: {above.title} is overspent")
+
+    def learn_again(self, seq: int) -> None:
+        """Let the policy that is put in charge by an entry learn from the journal before it."""
+        assert isinstance(self.level, CampaignLevel)
+        self.policy = Learner(self.level.terms, self.level.head.taught)
+        self.policy.expect_many()
+        after = 0
+        while rows := [row for row in self.reports(after) if row[0] < seq]:
+            after = rows[-1][0]
+            self.policy.learn(parsed(rows), after, "")
 
     def compare(self, entry: LedgerEntry) -> None:
         """Decide once more."""
@@ -187,6 +213,14 @@ class Replay:
                 self.conflict(transaction, ticket, body["report"])
             case "topped_up":
                 operators.top_up(transaction, body["units"], entry.request or "")
+            case "budget_set":
+                when = operators.NEXT if body.get("next") else operators.NOW
+                operators.set_budget(transaction, body["units"], when, entry.request or "")
+            case "charged":
+                labels, note = read_labels(body.get("labels")), body.get("note", "")
+                operators.charge(transaction, body["amount"], labels, note, entry.request or "")
+            case "handed_over":
+                operators.hand_over(transaction)
             case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":
@@ -217,7 +251,7 @@ class Replay:
         body, level = entry.body, transaction.campaign
         if level.above is None:
             level.above = stand_in(level, body)
-        mask = from_body(body["mask"], level.terms.n_arms) if "mask" in body else None
+        mask = from_body(body["mask"], level.arms.n_places) if "mask" in body else None
         context = Context(body["context"], body.get("clipped", 0)) if "context" in body else None
         labels, of = read_labels(body.get("labels")), body.get("of")
         if not self.decides:
@@ -246,6 +280,11 @@ class Replay:
                 reports.reward(transaction, ticket, reward)
 
 
+def _is_overspent(balance: Balance, held: int) -> bool:
+    """Return whether a counter is negative, or more was held just now than was left (P1)."""
+    return min(balance) < 0 or -balance.left > (0 if held else balance.overdraft)
+
+
 def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
     """Return stand-ins for the levels above a campaign before it was restored."""
     above: Level | None = None
@@ -262,6 +301,7 @@ def _check_types(entry: LedgerEntry) -> None:
     """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
     body = entry.body if entry.kind != "created" else {}
     whole = [entry.at, entry.ticket or 0, *(u for name in _AMOUNTS for u in body.get(name, ()))]
+    whole += [abs(units) for units in body.get("amount", ())]
     if not all(type(units) is int and 0 <= units <= LARGEST for units in whole):
         raise InvalidInput("it holds something else than whole units")
     reward = body.get("reward", 0)

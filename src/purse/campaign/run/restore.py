@@ -16,12 +16,14 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import RESTORED
+from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.learner import Learner
-from purse.campaign.run.replay_journal import Load, Replay
-from purse.campaign.storage.sql import StoredLevel, Writes
+from purse.campaign.run.replay_journal import Load, LoadReports, Replay
+from purse.campaign.storage.sql import Rows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
+from purse.campaign.terms.budget_terms import RULES
 from purse.campaign.terms.terms import Terms
 from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
 
@@ -42,11 +44,13 @@ def restore(
     terms = terms.copied(name, above[-1].name if above else None)
     first = LedgerEntry.of(1, first.at, "created", terms.as_dict())
 
-    def decide(stored: list[StoredLevel], load: Load) -> Iterator[Writes]:
+    def decide(stored: list[StoredLevel], load: Load, reports: LoadReports) -> Iterator[Writes]:
         level = level_chain(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(
-            transaction.level, lambda ticket: load(ticket) + _about(transaction, ticket)
+            transaction.level,
+            lambda ticket: load(ticket) + _about(transaction, ticket),
+            lambda after: reports(after) or _unwritten(transaction, after),
         )
         yield from _pages(replay, transaction, chain([first], entries), own, storage.now())
         stored[-1] = own[0]
@@ -78,6 +82,15 @@ def _about(transaction: Transaction, ticket: int) -> list[LedgerEntry]:
     ]
 
 
+def _unwritten(transaction: Transaction, after: int) -> Rows:
+    """Return the reports after an entry that are not written yet, as `LoadReports` does."""
+    return [
+        (added.entry.seq, added.digest, added.entry.text)
+        for added in transaction.added
+        if added.entry.kind in ("told", "renewed") and added.entry.seq > after
+    ]
+
+
 def _pages(
     replay: Replay,
     transaction: Transaction,
@@ -104,6 +117,11 @@ def _pages(
             transaction.added.clear()
     replay.check_event(None, expected)
     _refuse_findings(replay)
+    if level.head.rules < RULES:  # from here on this version decides
+        transaction.now = level.head.changed
+        operators.hand_over(transaction)
+        replay.learn_again(level.seq)
+        replay.policy.learn((), level.seq, level.head.digest)
     level.head.checkpoint = level.seq
     key = own[0].key
     restored = (key, RESTORED, level.seq, "", b"%d" % now)
@@ -150,7 +168,7 @@ def _check_fit(level: Level, above: Level) -> None:
             account.terms.resources, account.balances, level.balances, strict=True
         ):
             need = part.spent + part.held + part.presumed
-            if need > mine.left:
+            if need > max(0, mine.left):
                 raise BudgetExhausted(
                     f"{level.title} has spent or held {amounts.text(need)} {name}, and "
                     f"{account.title} has {amounts.text(mine.left)} left"

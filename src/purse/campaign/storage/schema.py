@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from purse.errors import StorageUnavailable
 
-VERSION = 9  # of the tables; files and databases of another version are refused
+VERSION = 10  # of the tables; files and databases of another version are refused
 _TABLES = """
 CREATE TABLE purse_levels (
   id {key},
@@ -30,13 +30,15 @@ CREATE TABLE purse_balances (
   held {big} NOT NULL,
   presumed {big} NOT NULL,
   overrun {big} NOT NULL,
+  overdraft {big} NOT NULL,
   CONSTRAINT never_negative CHECK (
-    key <> '' OR (budget >= 0 AND spent >= 0 AND held >= 0 AND presumed >= 0 AND overrun >= 0)),
-  CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget),
+    key <> '' OR (budget >= 0 AND spent >= 0 AND held >= 0 AND presumed >= 0 AND overrun >= 0
+      AND overdraft >= 0)),
+  CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget + overdraft),
   PRIMARY KEY (level, key, value, resource)
 ){tail};
 CREATE INDEX purse_largest
-  ON purse_balances (level, key, resource, (spent + overrun) DESC, tickets DESC, value)
+  ON purse_balances (level, key, resource, spent DESC, tickets DESC, value)
   WHERE key <> '';
 CREATE TABLE purse_journal (
   level {big} NOT NULL REFERENCES purse_levels (id),

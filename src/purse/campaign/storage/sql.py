@@ -58,24 +58,24 @@ ON CONFLICT (name) DO NOTHING RETURNING id"""
 PUT_HEAD = "UPDATE purse_levels SET seq = ?, head = ? WHERE id = ?"
 
 # balances
-BALANCES = f"""SELECT budget, spent, held, presumed, overrun FROM purse_balances
+BALANCES = f"""SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
 WHERE level = {THIS} AND key = '' AND value = '' ORDER BY resource"""
-ADD_BALANCE = "INSERT INTO purse_balances VALUES (?, '', '', ?, 0, 0, 0, 0, 0, 0)"
+ADD_BALANCE = "INSERT INTO purse_balances VALUES (?, '', '', ?, 0, 0, 0, 0, 0, 0, 0)"
 MOVE = """UPDATE purse_balances SET budget = budget + ?, spent = spent + ?, held = held + ?,
-  presumed = presumed + ?, overrun = overrun + ?
+  presumed = presumed + ?, overrun = overrun + ?, overdraft = overdraft + ?
 WHERE level = ? AND key = '' AND value = '' AND resource = ?"""
 
-ALL_BALANCES = f"""SELECT key, value, resource, tickets, budget, spent, held, presumed, overrun
-FROM purse_balances WHERE level = {THIS}"""
+ALL_BALANCES = f"""SELECT key, value, resource, tickets, budget, spent, held, presumed, overrun,
+  overdraft FROM purse_balances WHERE level = {THIS}"""
 
 # labels
 _SUMS = "sums.key, sums.value, sums.resource, sums.tickets, sums.spent, sums.held, sums.presumed"
 _LABEL = f"SELECT {_SUMS}, sums.overrun FROM purse_balances sums"
 LARGEST = f"""{_LABEL} JOIN (
   SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = 0
-  ORDER BY spent + overrun DESC, tickets DESC, value LIMIT ?
+  ORDER BY spent DESC, tickets DESC, value LIMIT ?
 ) top ON sums.value = top.value WHERE sums.level = {THIS} AND sums.key = ?"""
-ADD_LABEL = """INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+ADD_LABEL = """INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
 ON CONFLICT (level, key, value, resource) DO UPDATE
 SET tickets = purse_balances.tickets + excluded.tickets,
   spent = purse_balances.spent + excluded.spent, held = purse_balances.held + excluded.held,

@@ -36,6 +36,8 @@ from purse.errors import CampaignExists, NotFound, PurseError
 
 T = TypeVar("T")
 _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
+_LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
+_PAGE_SIZE = 5_000  # reports
 
 
 class Storage:
@@ -58,13 +60,13 @@ class Storage:
         kind: str,
         parent: str | None,
         n_resources: int,
-        decide: Callable[[list[StoredLevel], _Load], Iterable[Writes]],
+        decide: Callable[[list[StoredLevel], _Load, _LoadReports], Iterable[Writes]],
     ) -> None:
         """Make a level with its first entries, all of it or nothing.
 
-        `decide` gets the levels from the top down, and a function that finds the entries about a
-        ticket. Raise `CampaignExists` if the name is taken, `NotFound` if there is no such
-        parent.
+        `decide` gets the levels from the top down, and functions that find the entries about a
+        ticket, and reports. Raise `CampaignExists` if the name is taken, `NotFound` if there is no
+        such parent.
         """
         self._refuse_known(self._read([(self._look, (name,))])[0])
 
@@ -92,7 +94,11 @@ class Storage:
                         session.read([self._among(self._about, name, [ticket])])[0]
                     )
 
-                for writes in decide([*above, read_level(own[0], parts)], load):
+                def reports(after: int) -> Rows:
+                    rows = session.read([(sql.REPORTS, (name, after, after, _PAGE_SIZE))])[0]
+                    return [row for row in rows if row[0] > after]
+
+                for writes in decide([*above, read_level(own[0], parts)], load, reports):
                     session.read(writes.statements())  # so that `load` finds what it wrote
                 session.write([])
 

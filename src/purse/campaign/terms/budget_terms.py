@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from purse.base import amounts
@@ -17,6 +18,19 @@ from purse.campaign.terms.readers import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
 
 ID = re.compile(r"[0-9a-f]{16}")
+# The version of the rules. By 0, a report counted up to its hold, and the rest not at all; what was
+# decided by it is folded, and not decided again.
+RULES = 1
+
+
+# terms that change, and the verbs that change them
+CHANGING = {
+    "budget": "set_budget",
+    "alerts": "set_alerts",
+    "arms": "add_arm, retire_arm",
+    "cost_max": "set_arm",
+    "cost_min": "set_arm",
+}
 
 
 class BudgetTerms:
@@ -30,13 +44,15 @@ class BudgetTerms:
     every: str
     time_zone: str
     carry: str
+    rules: int  # the version of the rules that decide at the beginning
 
     def begun_at(self, now: int) -> Self:
         """Return the terms of what begins at a time (ms), with the end of its first period."""
+        begun = replace(self, rules=RULES)
         if not self.every:
-            return self
+            return begun
         end = Calendar(self.every, self.time_zone).next_end(now, now)
-        return replace(self, first_end=end, tz=data_version(self.time_zone))
+        return replace(begun, first_end=end, tz=data_version(self.time_zone))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the terms as JSON has them; what is left at its default is left out."""
@@ -54,15 +70,22 @@ class BudgetTerms:
         except TypeError as error:
             raise InvalidInput(f"these are not the terms of {cls.KIND}: {error}") from None
 
-    def check_same_as(self, others: Self) -> None:
-        """Raise `CampaignExists` if others differ in more than what purse says by itself."""
+    def check_same_as(
+        self, others: Self, besides: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Raise `CampaignExists` if others differ in more than what purse says by itself.
+
+        besides   terms in which they may differ, and the verbs that change them
+        """
         derived = ("cost_min", "policy")  # other terms change them, and are named first
+        verbs = ", ".join(dict.fromkeys(besides.values()))
+        advice = f'exist_ok="update" does what {verbs} do; ' if besides else ""
         for field in sorted(fields(self), key=lambda term: term.name in derived):
             mine, other = getattr(self, field.name), getattr(others, field.name)
-            if field.name not in self.OWN_FACTS and mine != other:
+            if field.name not in (*self.OWN_FACTS, *besides) and mine != other:
                 raise CampaignExists(
                     f"there is {self.KIND} {self.name!r} already, with other {field.name} than "
-                    "these; open it as it is, or give the new one another name"
+                    f"these; {advice}open it as it is, or give the new one another name"
                 )
 
     def amounts(
@@ -104,7 +127,7 @@ class AccountTerms(BudgetTerms):
     """All that defines an account; amounts in units of 1e-9. `AccountTerms.of` builds it."""
 
     KIND: ClassVar = "an account"
-    OWN_FACTS: ClassVar = ("id", "first_end", "tz")
+    OWN_FACTS: ClassVar = ("id", "first_end", "tz", "rules")
     name: str
     resources: tuple[str, ...]
     budget: tuple[int, ...]  # (d,) at the beginning
@@ -116,6 +139,7 @@ class AccountTerms(BudgetTerms):
     first_end: int = 0  # ms, of the first period
     tz: str = ""  # the version of the time-zone data that told it
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
+    rules: int = 0
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> AccountTerms:

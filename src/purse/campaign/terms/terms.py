@@ -20,8 +20,8 @@ from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.kinds import checked_name
 from purse.campaign.api.results import write_time
 from purse.campaign.api.states import read_alerts
-from purse.campaign.terms.arms import Arms
-from purse.campaign.terms.budget_terms import ID, BudgetTerms
+from purse.campaign.terms.arms import Arms, Widened
+from purse.campaign.terms.budget_terms import ID, RULES, BudgetTerms
 from purse.campaign.terms.calendar import (
     EPOCH,
     MILLISECOND,
@@ -65,7 +65,7 @@ class Terms(BudgetTerms):
     KIND: ClassVar = "a campaign"
     OWN_FACTS: ClassVar = (
         "id", "initial_rounds", "pending", "masks", "policy_version", "restored_from", "first_end",
-        "tz", "ahead",
+        "tz", "ahead", "rules",
     )  # fmt: skip
     name: str
     arms: tuple[str, ...]
@@ -103,6 +103,7 @@ class Terms(BudgetTerms):
     ahead: int = 0  # ms by which local time was ahead of UTC, for forecasts with periods
     until: int = 0  # ms, from which on asks are refused; 0: never
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
+    rules: int = 0
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Terms:
@@ -171,16 +172,17 @@ class Terms(BudgetTerms):
         ahead = ahead_of_utc(self.time_zone, now) if is_local else 0
         return replace(super().begun_at(now), ahead=ahead)
 
-    def check_state(self) -> None:
+    def check_state(self, widened: Widened = ()) -> None:
         """Refuse a policy whose state is too large to be stored every few thousand entries."""
-        module, params = make_policy(self.policy, self.problem)
-        size = sum(array.nbytes for array in module.init(params, self.problem))
+        problem = self.problem_with(widened)
+        module, params = make_policy(self.policy, problem)
+        size = sum(array.nbytes for array in module.init(params, problem))
         if size > _MOST_STATE:
             raise invalid(
                 "policy",
                 self.policy,
                 f"must have a state of at most {_MOST_STATE:,} bytes in a campaign, and has "
-                f"{size:,} with {self.n_arms:,} arms and {self.context.n_seen:,} features",
+                f"{size:,} with {problem.n_arms:,} arms and {self.context.n_seen:,} features",
             )
 
     def other_version(self) -> str:
@@ -256,20 +258,50 @@ class Terms(BudgetTerms):
         bound = tuple(extreme(column) for column in zip(*bounds, strict=True))
         return (*bounds, *[bound] * (self.n_arms - len(bounds)))
 
+    def bounds(self, widened: Widened = ()) -> tuple[Table, Table]:
+        """(K, d) The least and the most that a pull of each arm costs, as the policy knows it, with
+        what is known of some arms by now, see `Arms.widened`.
+        """
+        floor, ceiling = map(list, self.bounds_of(max((row[0] + 1 for row in widened), default=0)))
+        for arm, low, high in widened:
+            floor[arm], ceiling[arm] = tuple(low), tuple(high)
+        return tuple(floor), tuple(ceiling)
+
+    def bounds_of(self, n_arms: int) -> tuple[Table, Table]:
+        """(K, d) `floor` and `ceiling`, for at least a number of arms."""
+        more = max(0, n_arms - self.n_arms)
+        lowest, highest = (
+            tuple(extreme(column) for column in zip(*bounds, strict=True))
+            for extreme, bounds in ((min, self.floor), (max, self.ceiling))
+        )
+        return (*self.floor, *[lowest] * more), (*self.ceiling, *[highest] * more)
+
     @cached_property
     def problem(self) -> Problem:
         """What the policy is told."""
-        bounds = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
-        if self.floor == self.ceiling:
-            bounds["costs"] = bounds["cost_max"]
+        return self.problem_with()
+
+    def problem_with(self, widened: Widened = ()) -> Problem:
+        """Return what the policy is told, with what is known of some arms by now."""
+        low, high = map(texts, self.bounds(widened))
         return Problem.of(
-            n_arms=self.n_arms,
+            n_arms=len(low),
             n_resources=len(self.resources),
             stop="hold",
             horizon=as_told(self.horizon),
             n_features=self.context.n_seen,
-            **{**self.in_users_unit(), **bounds},
+            budget=self.in_users_unit()["budget"],
+            cost_min=low,
+            cost_max=high,
+            costs=high if low == high else None,
         )
+
+    def check_arms(self, arms: Arms) -> None:
+        """Raise `InvalidInput` if the policy cannot play with arms that came later, or that may
+        cost something else by now.
+        """
+        if arms.widened:
+            self.check_state(arms.widened)
 
     def in_users_unit(self) -> dict[str, Any]:
         """Return budget and bounds of costs as decimal text, which loses nothing."""
@@ -305,6 +337,7 @@ class Terms(BudgetTerms):
             first_end=self.first_end,
             tz=self.tz,
             ahead=self.ahead,
+            rules=self.rules,
         )
         wants: dict[str, Any] = {
             name: getattr(again, name) and getattr(self, name) is True for name in _COUNTS
@@ -316,6 +349,7 @@ class Terms(BudgetTerms):
             or not ID.fullmatch(self.restored_from or self.id)
             or type(self.policy_version) is not int
             or not 0 <= self.policy_version < 2**31
+            or self.rules not in range(RULES + 1)
             or not is_period_end(self.every, self.first_end, self.tz)
             or type(self.ahead) is not int
             or abs(self.ahead) > (_DAY if self.every and self.horizon == TRAFFIC else 0)

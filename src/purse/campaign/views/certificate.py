@@ -25,9 +25,10 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
 
     terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
     d = len(terms.resources)
+    bounds = terms.bounds(arms.widened)
     arm_sums = list(history.arm_sums().values())
-    sums = arm_sums + [_NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(arm_sums))
-    paid = [part.spent + part.presumed + part.overrun for part in history.level.balances]
+    sums = arm_sums + [_NOTHING._replace(costs=(0,) * d)] * (len(bounds[0]) - len(arm_sums))
+    paid = [part.spent + part.presumed for part in history.level.balances]
     is_lower = counts.get("below_minimum", 0) > 0
     best_gain = most_gain(
         [one.told for one in sums],
@@ -40,7 +41,7 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
             [
                 (low / amounts.UNIT, high / amounts.UNIT)
                 for low, high in (
-                    cost_range(terms, arm, resource, one, is_lower=is_lower)
+                    cost_range(bounds, arm, resource, one, is_lower=is_lower)
                     for resource in range(d)
                 )
             ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import astuple, replace
+from itertools import zip_longest
 from typing import Any
 
 import orjson
@@ -93,12 +94,15 @@ class History:
             level.recall(entry, load)
             level.apply(entry)  # digests and requests are of no use here
             level.seq = entry.seq
+            while len(self._arms) < level.arms.n_places:
+                self._arms.append(ArmStats([0] * len(self.terms.resources)))
             if entry.kind == "asked":
                 self.asks += 1
                 self._count_mask(entry)
                 if entry.body["arm"] != SKIP:  # else a round that the policy lets pass
                     self._arms[entry.body["arm"]].pulls += 1
-            elif entry.ticket is not None:
+            self._incidents.see(entry)
+            if entry.kind != "asked" and entry.ticket is not None:
                 self._reported(entry, level.tickets.get(entry.ticket))
         level.labels.rows.clear()
         if len(level.tickets) > _MOST_TICKETS:
@@ -108,12 +112,11 @@ class History:
         """Count the asks that some arms were not good enough for."""
         level = self.level
         if "mask" in entry.body:
-            allowed = from_body(entry.body["mask"], self.terms.n_arms).allowed
+            allowed = from_body(entry.body["mask"], level.arms.n_places).allowed
             if not set(level.arms.there) <= set(allowed):
                 level.head.count(MASKED)
 
     def _reported(self, entry: LedgerEntry, ticket: TicketRecord | None) -> None:
-        self._incidents.see(entry)
         if ticket is None:
             return  # a conflict about one that is long finished
         arm = self._arms[ticket.arm]
@@ -213,7 +216,7 @@ class History:
         now = max(self._at, now)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
-        paid = [part.spent + part.overrun for part in self.level.balances]
+        paid = [part.spent for part in self.level.balances]
         return {
             "seq": self.seq,
             "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
@@ -266,7 +269,7 @@ class History:
     def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
         """Return one row for each arm; its share of all pulls, and of those after a point."""
         pulls = [arm.pulls for arm in self._arms]
-        recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
+        recent = [new - old for new, old in zip_longest(pulls, before.pulls, fillvalue=0)]
         all_pulls, all_recent = sum(pulls) or 1, sum(recent) or 1
         return [
             {
@@ -283,11 +286,11 @@ class History:
         ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
         shown = sorted(ranked if len(ranked) <= _SHOWN + 1 else ranked[:_SHOWN])
         rows: list[dict[str, Any]] = [
-            {"arm": self.level.arms.names[arm], "pulls": [point.pulls[arm] for point in points]}
+            {"arm": self.level.arms.names[arm], "pulls": [point.pulls_of(arm) for point in points]}
             for arm in shown
         ]
         if len(shown) < len(ranked):
-            others = [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]
+            others = [sum(point.pulls) - sum(map(point.pulls_of, shown)) for point in points]
             rows.append({"arm": None, "pulls": others})
         return rows
 

@@ -1,7 +1,7 @@
 """Sums of what was spent for each label, in all or on each day.
 
-A ticket counts on the day on which it was asked for, with all that it came to cost, so that no sum
-is negative and the days together are what `labels` returns.
+A ticket counts on the day on which it was asked for, with all that it came to cost, and a charge on
+its own day. The days together are what `labels` returns.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from purse.campaign.api.results import LabelStatus
 from purse.campaign.api.states import OPEN
 from purse.campaign.ledger.ask_inputs import Sums
 from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.level import charge_move
 from purse.campaign.ledger.records import Move
 from purse.campaign.ledger.ticket import TicketRecord, moved_between, texts
 from purse.campaign.terms.calendar import local_day
@@ -39,6 +40,10 @@ def labels_by_day(
                 move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
                 by_day.setdefault(day, Sums()).book(wanted, 1, move)
                 tickets[ticket.id] = day, ticket
+        elif entry.kind == "charged":
+            if wanted := _with_key(entry.body.get("labels", {}), key):
+                day = local_day(time_zone, entry.at)
+                by_day.setdefault(day, Sums()).book(wanted, 0, charge_move(entry))
         elif entry.ticket in tickets:
             day, before = tickets.pop(entry.ticket)
             after = before.after(entry, None)
@@ -63,18 +68,18 @@ def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
 
     rows   key, value, resource, tickets, spent, held, presumed and overrun
 
-    The order is by what was spent of the first resource, overruns included, then by tickets.
+    The order is by what was spent of the first resource, then by tickets.
     """
     ordered = sorted(map(tuple, rows))
     groups = [list(parts) for _, parts in groupby(ordered, key=lambda row: row[:2])]
     sums = []
     for parts in nsmallest(limit, groups, key=lambda parts: _rank(*parts[0])):
         key, value, _, tickets, *_ = parts[0]
-        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:])
+        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:8])
         sums.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
     return sums
 
 
 def _rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
     """Return the place of a label in the order of what was spent, from its first resource."""
-    return -spent - more[-1], -tickets, key, value
+    return -spent, -tickets, key, value

@@ -12,6 +12,7 @@ from purse.base.text import count
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import Arms
+from purse.campaign.terms.readers import Table
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.arm_stats import ArmSums
 from purse.campaign.views.history import FollowedHistory, History
@@ -40,8 +41,9 @@ def recommendation_of(
     there = [arm for arm in arms.there if arms.names[arm] in sums]
     arm_sums = [sums[arms.names[arm]] for arm in there]
     is_lower = counts.get("below_minimum", 0) > 0
+    bounds = terms.bounds(arms.widened)
     ranges = [
-        cost_range(terms, arm, index, sums_of_arm, is_lower=is_lower)
+        cost_range(bounds, arm, index, sums_of_arm, is_lower=is_lower)
         for arm, sums_of_arm in zip(there, arm_sums, strict=True)
     ]
     cap = wishes.pop("cap")
@@ -55,7 +57,7 @@ def recommendation_of(
         reward_range=terms.reward_range or (0.0, 1.0),
         cost_min=[low / amounts.UNIT for low, _ in ranges],
         cost_max=[high / amounts.UNIT for _, high in ranges],
-        n_arms=terms.n_arms,
+        n_arms=len(bounds[0]),
         resource=terms.resources[index],
         notes=tuple(_notes(arm_sums, counts, arms)),
         **wishes,
@@ -91,15 +93,17 @@ class SharedHistory:
 
 
 def cost_range(
-    terms: Terms, arm: int, resource: int, sums: ArmSums, *, is_lower: bool
+    bounds: tuple[Table, Table], arm: int, resource: int, sums: ArmSums, *, is_lower: bool
 ) -> tuple[int, int]:
     """Return the least and the most that a pull of an arm may cost, in units: twice the same if
     the cost is known, and no report said otherwise.
 
-    It is the widest range that `set_arm` may have set: reports of before count, too. If some
-    reports were below the declared minimum (`is_lower`), it begins at 0.
+    bounds   of all arms, as the policy knows them: they are wider than what `set_arm` has set,
+             because reports of before count, too
+
+    If some reports were below the declared minimum (`is_lower`), it begins at 0.
     """
-    low, high = terms.floor[arm][resource], terms.ceiling[arm][resource]
+    low, high = (bound[arm][resource] for bound in bounds)
     is_known = low == high and sums.costs[resource] == high * sums.told
     return 0 if is_lower and not is_known else low, high
 
@@ -116,7 +120,8 @@ def _notes(arm_sums: list[ArmSums], counts: dict[str, int], arms: Arms) -> Itera
         (
             "overruns",
             "report",
-            "{} cost more than was held: above an arm's cost_max the bounds on costs do not hold",
+            "{} cost more than was held: the bounds take it that none costs more than the most so "
+            "far",
         ),
         (
             "below_minimum",

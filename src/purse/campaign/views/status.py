@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from purse.base.text import count
@@ -22,7 +23,7 @@ from purse.campaign.api.results import (
 from purse.campaign.api.states import RUNNING, STATES
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.cooldown import CoolDown
-from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.level import Level, fits
 from purse.campaign.ledger.masks import SILENT, SILENT_SHARE
 from purse.campaign.ledger.records import ALARMS, Balance, Head, Units, text
 from purse.campaign.ledger.state import StateReason, state_of
@@ -152,7 +153,7 @@ def period(level: Level) -> PeriodStatus | None:
         now.begun / 1000,
         now.ends / 1000 if level.head.status == RUNNING else None,
         level.head.rounds - now.rounds if isinstance(level, CampaignLevel) else None,
-        texts(terms.budget),
+        texts(level.allowance),
         texts(now.carried),
         texts(now.spent(level.balances)),
         texts([part.held - held for part, held in zip(level.balances, now.held, strict=True)]),
@@ -172,12 +173,12 @@ def _campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Itera
     if look.danger is not None:
         yield Alarm("storage", look.danger)
     yield from _clock_alarm(head, now)
-    last = _last_cause(head, "overrun", now)
+    number = head.counts.get("overruns", 0)
+    words = f"{count(number, 'call')} {'was' if number == 1 else 'were'} billed above "
+    words += "its maximum" if number == 1 else "their maximum"
+    yield from _money_alarms(level, now, f": {words}" if number else "")
+    yield from map(partial(Alarm, "dearer"), _dearer(level))
     for name, part in zip(terms.resources, level.balances, strict=True):
-        if part.overrun and last is not None:
-            number = count(head.counts["overruns"], "report")
-            words = f"{text(part.overrun)} {name} more was spent than held, in {number}"
-            yield Alarm("overrun", words, last)
         if part.presumed:
             tickets = count(head.counts["presumed"], "ticket")
             yield Alarm(
@@ -201,10 +202,39 @@ def _campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Itera
 def _account_alarms(level: Level, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
     yield from _clock_alarm(level.head, now)
+    yield from _money_alarms(level, now)
+
+
+def _money_alarms(level: Level, now: int, why: str = "") -> Iterator[Alarm]:
+    """Yield that more was spent than there is, and within a day that more was spent than held.
+
+    why   it was, in words
+    """
     last = _last_cause(level.head, "overrun", now)
     for name, part in zip(level.terms.resources, level.balances, strict=True):
+        if part.left < 0:
+            yield Alarm("overdrawn", f"{text(-part.left)} {name} above its budget{why}")
         if part.overrun and last is not None:
-            yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
+            words = f"{text(part.overrun)} {name} more was spent than held{why}"
+            yield Alarm("overrun", words, last)
+
+
+def _dearer(level: CampaignLevel) -> Iterator[str]:
+    """Yield which arms cost more than declared, whether money is left for them, and what to type
+    if a report was mistaken.
+    """
+    arms, free = level.arms, level.available()
+    for arm, declared in arms.declared.items():
+        if not arms.is_retired[arm]:
+            now, before = (", ".join(texts(units)) for units in (arms.cost_max[arm], declared))
+            words = (
+                f"a call of {arms.names[arm]!r} was billed above its maximum, {before}, and the "
+            )
+            words += f"next one holds {now}"
+            words += "" if fits(arms.cost_max[arm], free) else ", more than is left: it waits"
+            undo = f"set-arm {arms.names[arm]} --cost-max"
+            words += f"; {undo} {now} says that this is right, {undo} {before} and charge --credit "
+            yield words + "undo a wrong report"
 
 
 def _clock_alarm(head: Head, now: int) -> Iterator[Alarm]:

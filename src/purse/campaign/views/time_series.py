@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from purse.base import amounts
 from purse.campaign.ledger.entry import LedgerEntry
-from purse.campaign.ledger.records import Balance
+from purse.campaign.ledger.records import COUNTERS, Balance, text
 from purse.campaign.terms.terms import Terms
 
 _POINTS = 256
@@ -31,6 +31,10 @@ class Sample(NamedTuple):
     balances: Sequence[Balance]  # of each resource
     pulls: Sequence[int]  # of each arm so far
     gain: float  # the sum of all rewards
+
+    def pulls_of(self, arm: int) -> int:
+        """Return the pulls of an arm; 0 before it was there."""
+        return self.pulls[arm] if arm < len(self.pulls) else 0
 
 
 class TimeSeries:
@@ -116,7 +120,7 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
     return [
         {
             field: [amounts.text(getattr(balance, field)) for balance in balances]
-            for field in (*Balance._fields, "left")
+            for field in (*COUNTERS, "left")
         }
         for balances in zip(*(point.balances for point in points), strict=True)
     ]
@@ -127,12 +131,13 @@ def projection(was: Balance, part: Balance, since: int, now: int) -> dict[str, f
     paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
     if paid <= 0 or seconds <= 0:
         return None
-    lasts = part.left * seconds / paid
+    lasts = max(0, part.left) * seconds / paid
     return {"per_second": paid / seconds / amounts.UNIT, "seconds": lasts, "at": now / 1000 + lasts}
 
 
 _KEPT = 10  # of each kind
-_KINDS = ("overrun", "conflict", "presumed", "outside-range")  # kinds of alarms
+# kinds of alarms, and charges
+_KINDS = ("overrun", "conflict", "presumed", "outside-range", "charged")
 
 
 class Incidents:
@@ -148,6 +153,8 @@ class Incidents:
             self._keep("conflict", entry)
         elif entry.kind == "expired":
             self._keep("presumed", entry)
+        elif entry.kind == "charged":
+            self.kept["charged"].append([entry.at / 1000, list(map(text, entry.body["amount"]))])
         else:
             if entry.body.get("over"):
                 self._keep("overrun", entry)
@@ -162,7 +169,7 @@ class Incidents:
             incidents.append([entry.at / 1000, entry.ticket])
 
     def as_dict(self) -> dict[str, list[list[Any]]]:
-        """(time in seconds, ticket) of each kind, the oldest first."""
+        """(time in seconds, ticket) of each kind, the oldest first; (time, amounts) of charges."""
         return {kind: list(incidents) for kind, incidents in self.kept.items()}
 
     def take_over(self, facts: dict[str, list[list[Any]]]) -> None:

@@ -17,7 +17,6 @@ from itertools import repeat
 from typing import Any
 
 from purse._version import __version__
-from purse.base import amounts
 from purse.base.json import compact_bytes
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import LedgerEntry
@@ -71,6 +70,7 @@ def slack(terms: Mapping[str, Any], event: LedgerEntry) -> tuple[dict[str, str],
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"
     words += "; an ask was refused" if "refused" in facts else ""
+    words += f"; may cost {', '.join(facts['most'])} from now on" if "most" in facts else ""
     if "affords" in facts:
         words += f"; about {facts['requests']} more requests, money for {facts['affords']}"
     return _HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
@@ -83,6 +83,8 @@ def _in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> s
     allowance   of each period, in units
     """
     left, name = purse["left"], purse["resource"]
+    if left.startswith("-"):
+        return f"{left[1:]} {name} above its budget"
     if period is None:
         return f"{purse['spent']} of {purse['budget']} {name} spent, {left} left"
     return f"{left} {name} left in period {period}, whose allowance is {text(allowance)}"
@@ -98,7 +100,7 @@ def _facts_of(terms: Mapping[str, Any], event: LedgerEntry) -> dict[str, Any]:
         "entry": event.seq,
         "rule": body["rule"],
         **{word: body[word] for word in _ABOUT if word in body},
-        **({"refused": list(map(amounts.text, body["refused"]))} if "refused" in body else {}),
+        **{word: list(map(text, body[word])) for word in ("refused", "most") if word in body},
         **({"period": body["period"]} if body["period"] else {}),
         "purses": [
             {"resource": resource, **Balance(*units).in_text()}

@@ -90,7 +90,7 @@ export async function topUp(name, resources) {
 
 /** Cancel a ticket. */
 export async function voidTicket(name, { id }) {
-  const question = { title: `Void ticket ${id}?`, text: "What is held for it is free again. If its call was made after all, what it cost will count as overrun. This cannot be undone.", yes: "Void", final: true };
+  const question = { title: `Void ticket ${id}?`, text: "What is held for it is free again. If its call was made after all, what it cost is spent all the same. This cannot be undone.", yes: "Void", final: true };
   return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/void`, {}))) && `Ticket ${id} is void.`;
 }
 

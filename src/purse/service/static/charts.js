@@ -140,8 +140,8 @@ export function budget({ resource, granted, places, purse, at: times, now, until
   const edge = projection ? end + (projection.seconds <= AHEAD * life ? projection.seconds * 1.04 : life * 0.6) : end;
   const fine = format.isFine(at[0], end);
   const show = (value) => format.fixed(value, places);
-  const paid = values.spent.map((inside, index) => inside + values.overrun[index]);
-  const highest = Math.max(...values.budget, ...paid);
+  const taken = at.map((_, index) => STACK.reduce((sum, name) => sum + values[name][index], 0));
+  const highest = Math.max(...values.budget, ...taken);
   const x = scale(at[0], edge, EDGE.left, width - EDGE.right);
   const y = scale(0, highest * 1.04, height - EDGE.bottom, EDGE.top);
   const hatch = unique("hatch");
@@ -156,12 +156,11 @@ export function budget({ resource, granted, places, purse, at: times, now, until
     floor = roof;
   }
   const steps = values.budget.flatMap((level, index) => (index && level !== values.budget[index - 1] ? [[x(at[index]), y(values.budget[index - 1])], [x(at[index]), y(level)]] : [[x(at[index]), y(level)]]));
-  marks.push(svg("path", { class: "left", d: band(steps, at.map((time, index) => [x(time), y(floor[index])])) }));
+  marks.push(svg("path", { class: "left", d: band(steps, at.map((time, index) => [x(time), y(Math.min(floor[index], values.budget[index]))])) }));
   axes(marks, { x, y, width, height, times: format.timeTicks(at[0], edge, Math.max(2, Math.floor(width / 90))), levels: format.ticks(highest, 4), label: format.amount });
   marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(edge), y(values.budget.at(-1))]]) }));
   const over = values.overrun.at(-1) > 0;
-  if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, index) => [x(time), y(paid[index])])) }));
-  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `${granted} ${format.amount(values.budget.at(-1))}`));
+  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (taken.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `${granted} ${format.amount(values.budget.at(-1))}`));
   if (projection) {
     const left = values.left.at(-1);
     const reach = Math.min(1, (edge - end) / (projection.seconds || 1));
@@ -178,7 +177,7 @@ export function budget({ resource, granted, places, purse, at: times, now, until
     marks,
     spots,
     desc: `${resource} since ${format.moment(at[0], now)}: ${last}, of a budget of ${format.amount(values.budget.at(-1))}.${projection ? ` At this speed it runs out in ${format.duration(projection.seconds)}.` : ""}`,
-    key: [...shown.filter(([name]) => name !== "overrun").map(([name, label]) => [swatch(name), label]), ...(over ? [[lineMark("paid-line"), "paid in all, overrun included"]] : []), [lineMark("budget-line"), "budget"], ...(projection ? [[lineMark("ahead"), "at this speed"]] : [])],
+    key: [...shown.filter(([name]) => name !== "overrun").map(([name, label]) => [swatch(name), label]), [lineMark("budget-line"), "budget"], ...(projection ? [[lineMark("ahead"), "at this speed"]] : [])],
     table: () => table(`${resource} over time`, ["Time", ...shown.map(([, label]) => label), "budget"].map((name) => ({ name })),
       sampled(at).map((index) => ({ head: format.moment(at[index], now, fine), cells: [...shown.map(([name]) => show(values[name][index])), show(values.budget[index])] }))),
   };

@@ -64,27 +64,26 @@ function show() {
   const chips = labels.map((each) => el("button", { type: "button", class: "chip", "data-key": `key-${each}`, "aria-pressed": `${each === key}`, onclick: () => choose(each) }, each));
   replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
   const listed = few ? rows.slice(0, FEW) : rows;
-  const all = Number(purses[0].spent) + Number(purses[0].overrun);
+  const all = Number(purses[0].spent);
   const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
   const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
-  const paid = ({ spent, overrun }, index) => money.sum([spent[index], overrun[index]]);
   const columnsOfAmounts = (of) => purses.map((_, index) => money.column(listed.map((row) => of(row, index))));
-  const spent = columnsOfAmounts(paid);
+  const spent = columnsOfAmounts((row, index) => row.spent[index]);
   const apart = parts.flatMap((part) => columnsOfAmounts((row, index) => row[part][index]));
   const lines = listed.map((row, number) => ({
     head: row.value,
-    cells: [format.count(row.tickets), ...spent.map((cells, index) => total(row, index, cells[number])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...apart.map((cells) => cells[number])],
+    cells: [format.count(row.tickets), ...spent.map((cells, index) => total(row, index, cells[number])), all ? format.share(Number(row.spent[0]) / all) : "–", ...apart.map((cells) => cells[number])],
   }));
   const caption = rows.length < MANY ? `${format.plural(rows.length, "value")} of ${key}, those that spent most first` : `The ${MANY} values of ${key} that spent most`;
   const [first] = rows;
-  find("spender").textContent = first && all ? `Most was spent on ${key} ${first.value}: ${format.share((Number(first.spent[0]) + Number(first.overrun[0])) / all)}` : "";
+  find("spender").textContent = first && all ? `Most was spent on ${key} ${first.value}: ${format.share(Number(first.spent[0]) / all)}` : "";
   const others = rows.length - listed.length;
   replace(find("labels"), rows.length ? table(caption, columns, lines, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: showAll }, `Show ${others} more`) : "");
 }
 
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
 
-/** What was paid; if some of it was above the budget, how much, on hover. */
-function total({ spent, overrun }, index, words) {
-  return overrun[index] === "0" ? words : el("span", { title: `${spent[index]} within the budget and ${overrun[index]} above it` }, words);
+/** What was spent; if some of it was above what was held, how much, on hover. */
+function total({ overrun }, index, words) {
+  return overrun[index] === "0" ? words : el("span", { title: `${overrun[index]} of it above what was held` }, words);
 }

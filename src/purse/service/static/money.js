@@ -33,21 +33,16 @@ function rounded(size, places) {
 }
 
 function text(steps, places) {
+  if (steps < 0n) return `−${text(-steps, places)}`;
   const digits = `${steps}`.padStart(places + 1, "0");
   const whole = new Intl.NumberFormat(locale).format(BigInt(digits.slice(0, digits.length - places)));
   return places ? `${whole}.${digits.slice(-places)}` : whole;
 }
 
-/** The sum of several, with all its digits. */
-export function sum(values) {
-  const all = `${values.reduce((one, value) => one + units(value), 0n)}`.padStart(PLACES + 1, "0");
-  return `${all.slice(0, -PLACES)}.${all.slice(-PLACES)}`.replace(/\.?0+$/, "");
-}
-
 /** One amount: a small one has three digits, however few the others have. */
 export function shown(value, places) {
   const steps = rounded(units(value), places);
-  return units(value) && steps < 10n ? text(rounded(units(value), decimals([value])), decimals([value])) : text(steps, places);
+  return units(value) > 0n && steps < 10n ? text(rounded(units(value), decimals([value])), decimals([value])) : text(steps, places);
 }
 
 /** The cells of a column of amounts: with the same decimals, and all digits on hover. */
@@ -67,12 +62,10 @@ export function parts(purse) {
   const largest = PARTS.reduce((best, name) => (exact[name] > exact[best] ? name : best));
   const others = PARTS.filter((name) => name !== largest).reduce((sum, name) => sum + steps[name], 0n);
   steps[largest] = rounded(units(purse.budget), places) - others;
-  const overrun = rounded(units(purse.overrun), places);
   return {
     places,
     ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(steps[name], places) : shown(purse[name], places)])),
     budget: text(rounded(units(purse.budget), places), places),
     overrun: shown(purse.overrun, places),
-    paid: text(steps.spent + overrun, places),
   };
 }

@@ -107,9 +107,8 @@ export function budgets({ status, history, now, until }) {
         stat("spent", "Spent", text.spent, { ...exactly("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
         stat("presumed", "Presumed", set("presumed"), { ...exactly("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
         stat("held", "Held", set("held"), { ...exactly("held", whole), note: format.plural(status.counts.held, "ticket") }),
-        over ? stat("overrun", "Overrun", text.overrun, { ...exactly("overrun"), kind: "over", note: "above the budget" }) : null),
-      over ? el("p", { class: "paid" }, `Paid in all ${money.parts(whole).paid} ${resource} = ${money.parts(whole).spent} within the budget + ${text.overrun} above it.`) : "",
-      gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])));
+        over ? stat("overrun", "Overrun", text.overrun, { ...exactly("overrun"), kind: "over", note: "of what is spent, above what was held" }) : null),
+      gauge(["spent", "presumed", "held", "left"].map((name) => [name, Math.max(0, Number(purse[name]))])));
     drawn.update({ resource, granted: period ? "all budgets so far" : "budget", places: text.places, purse: history.purses[number], at: history.series.at, now, until });
     drawn.node.hidden = !status.counts.tickets;
   }
@@ -126,8 +125,8 @@ export function value({ status, history, now, until }) {
     find("value").replaceChildren(drawn.top, el("h3", {}, `Reward per ${resource} over time`), drawn.node);
   }
   drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
-  const { spent, overrun } = history.purses[0];
-  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, index) => Number(inside) + Number(overrun[index])), value: gained, resource, now, until });
+  const { spent } = history.purses[0];
+  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map(Number), value: gained, resource, now, until });
 }
 
 /** What the campaign gained against another gain: 12% more, or 10.7 times as much. */
@@ -177,7 +176,7 @@ export function alarms({ status, history, now }, look) {
   section.dataset.shown = shown;
   section.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
     const grade = isSerious(kind) ? "serious" : "mild";
-    const rows = history.incidents[kind] ?? [];
+    const rows = history.incidents[kind === "overdrawn" ? "overrun" : kind] ?? [];
     const last = last_at ?? rows.at(-1)?.[0];
     const tickets = [...new Set(rows.map(([, ticket]) => ticket))];
     const links = STATES[kind] && status.counts[STATES[kind]] ? [el("button", { type: "button", class: "link", onclick: () => look({ state: STATES[kind] }) }, "See the tickets")]

@@ -4,11 +4,11 @@ import * as format from "./format.js";
 
 /** Parts of a budget, and what each is. */
 export const MONEY = {
-  left: "What new tickets can still be given out for: the budget less what is spent, presumed and held.",
-  spent: "What reports say that calls cost, as far as it was held for them.",
+  left: "What new tickets can still be given out for: the budget less what is spent, presumed and held. Below 0 if calls cost more than was held for them.",
+  spent: "What reports say that calls cost, and what was charged without a ticket.",
   held: "Set aside for tickets whose report has not come yet, at the most that each may cost.",
   presumed: "Set aside for tickets whose report did not come in time. It counts as spent until a report says what the call cost.",
-  overrun: "What calls cost above the most that was declared for them. It was paid on top of the budget.",
+  overrun: "The part of what is spent for which nothing was held: calls cost more than was declared.",
   gain: "The sum of all rewards that were told.",
   earned: "A share of what the best way to spend the same money could have brought, for certain, whenever you look.",
 };
@@ -26,11 +26,11 @@ export const STATES = {
 
 /** Kinds of alarms. */
 export const ALARMS = {
-  overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum",
+  overdrawn: "Overdrawn", overrun: "Overrun", dearer: "Dearer than declared", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum",
   "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", storage: "Storage",
   clock: "Clock",
 };
-const SERIOUS = ["overrun", "conflict", "overdue", "storage", "clock"];
+const SERIOUS = ["overdrawn", "overrun", "dearer", "conflict", "overdue", "storage", "clock"];
 export const isSerious = (kind) => SERIOUS.includes(kind);
 
 /** When a resource runs out at this speed, in few words and in more. */

@@ -1,0 +1,367 @@
+"""The books count what was billed: reports above holds, arms that cost more than declared, charges,
+new budgets. The numbers of the first tests are computed by hand.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from purse import Account, AskRefused, BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse.policies import names
+from tests.support.storages import MemoryHarness, StorageHarness
+
+HOUR = 3_600_000  # ms
+PLAIN: dict[str, Any] = {"policy": "uniform", "cost_min": "0.001", "cooldown": None}
+
+
+def made(harness: StorageHarness | None = None, name: str = "test", **terms: Any) -> Any:
+    given = {"arms": {"a": "0.01"}, "budget": 1, **PLAIN, **terms}
+    return (harness or MemoryHarness()).create(name, **given)
+
+
+def money(level: Any) -> tuple[str, ...]:
+    """Budget, spent, held, presumed, left, overrun."""
+    shown = level.status().purses[0]
+    return shown.budget, shown.spent, shown.held, shown.presumed, shown.left, shown.overrun
+
+
+def keys(level: Any) -> list[str]:
+    return [entry.body["key"] for entry in level.journal() if entry.kind == "event"]
+
+
+def test_reports_above_the_hold_use_up_the_budget() -> None:
+    """1 holds 33 calls of 0.03 and not one of 0.03 more; the first was held for with 0.01."""
+    campaign = made()
+    for _ in range(33):
+        campaign.tell(campaign.ask(), 1, "0.03")
+    assert money(campaign) == ("1", "0.99", "0", "0", "0.01", "0.02")
+    with pytest.raises(BudgetExhausted, match=r"'a' may cost 0\.03 units and 0\.01 is left"):
+        campaign.ask()
+    assert campaign.audit().findings == ()
+
+
+def test_calls_that_are_open_may_exceed_the_budget_and_no_other() -> None:
+    """Two calls are open when the first says 0.9: 1.5 of 1 is spent in the end."""
+    campaign = made()
+    one, two = campaign.ask_many(2)
+    receipt = campaign.tell(one, 1, "0.9")
+    assert (receipt.spent, receipt.refunded, receipt.overrun) == (("0.9",), ("0",), ("0.89",))
+    with pytest.raises(BudgetExhausted):
+        campaign.ask()
+    campaign.tell(two, 1, "0.6")
+    assert money(campaign) == ("1", "1.5", "0", "0", "-0.5", "1.48")
+    assert campaign.top_up("1.5").purses[0].left == "1"
+    assert campaign.ask().held == ("0.9",)
+    assert campaign.audit().findings == ()
+
+
+def test_late_reports_count_in_full() -> None:
+    """After a void nothing is held, so all is overrun; what was presumed is not."""
+    harness = MemoryHarness()
+    campaign = made(harness, expires_after=60)
+    gone, late = campaign.ask_many(2)
+    campaign.void(gone)
+    harness.clock += 60_000
+    assert campaign.expire() == 1
+    campaign.tell(gone, 1, "0.005")
+    campaign.tell(late, 1, "0.25")
+    assert money(campaign) == ("1", "0.255", "0", "0", "0.745", "0.245")
+    assert campaign.ask().held == ("0.25",)
+    assert campaign.audit().findings == ()
+
+
+def test_accounts_count_it_too_and_say_so() -> None:
+    harness = MemoryHarness()
+    team = harness.account("team", budget=2)
+    one, two = (made(harness, name, budget=25, account="team") for name in ("one", "two"))
+    one.tell(one.ask(), 1, "1.7")
+    assert money(team) == ("2", "1.7", "0", "0", "0.3", "1.69")
+    two.tell(two.ask(), 1, "0.4")
+    assert money(team)[4] == "-0.1"
+    for campaign in (one, two):
+        with pytest.raises(BudgetExhausted, match=r"account 'team' has -0\.1 left"):
+            campaign.ask()
+    assert team.status().status == "exhausted"
+    hour = harness.clock // HOUR
+    assert keys(team) == ["80%:0/0/0", f"overrun/{hour}", "100%:0/0/0", "refused:0/0/0"]
+    assert team.audit().findings == ()
+
+
+@pytest.mark.parametrize(("carry", "left"), [("none", "1"), ("all", "0.4")])
+def test_what_a_period_owes_is_carried_over_as_what_it_saves(carry: str, left: str) -> None:
+    """Day 1 spends 1.1 of 1, and 0.5 more is reported on day 2 for a call of day 1."""
+    harness = MemoryHarness()
+    campaign = made(harness, every="day", carry=carry, expires_after=None)
+    one, late = campaign.ask_many(2)
+    campaign.tell(one, 1, "1.09")
+    assert money(campaign)[4] == "-0.1"
+    harness.clock += 24 * HOUR
+    assert money(campaign)[4] == {"none": "1", "all": "0.9"}[carry]
+    campaign.tell(late, 1, "0.51")
+    assert money(campaign)[4] == left
+    assert campaign.status().period.budget == (left,)
+    assert campaign.status().period.spent == ("0",)
+    assert campaign.audit().findings == ()
+
+
+def test_an_overspent_resource_stops_only_arms_that_need_it() -> None:
+    campaign = made(
+        arms={"paid": ["0.5", 10], "free": [0, 10]}, cost_min=[["0.1", 1], [0, 1]],
+        resources=["USD", "tokens"], budget=[1, 1000],
+    )  # fmt: skip
+    ticket = campaign.ask(arms=["paid"])
+    campaign.tell(ticket, 1, [3, 5])
+    assert campaign.ask().arm == "free"
+    with pytest.raises(BudgetExhausted):
+        campaign.ask(arms=["paid"])
+    assert campaign.audit().findings == ()
+
+
+def test_an_arm_costs_what_it_has_cost_until_an_operator_says_otherwise() -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, arms={"a": "0.01", "b": "0.02"}, budget=10)
+    campaign.tell(campaign.ask(arms=["a"]), 1, "0.03")
+    assert [campaign.ask(arms=[arm]).held for arm in "ab"] == [("0.03",), ("0.02",)]
+    overrun, dearer = campaign.status().alarms
+    assert overrun.text == (
+        "0.02 units more was spent than held: 1 call was billed above its maximum"
+    )
+    assert dearer.text == (
+        "a call of 'a' was billed above its maximum, 0.01, and the next one holds 0.03; set-arm a "
+        "--cost-max 0.03 says that this is right, set-arm a --cost-max 0.01 and charge --credit "
+        "undo a wrong report"
+    )
+    (event,) = (entry.body for entry in campaign.journal() if entry.kind == "event")
+    assert (event["arm"], event["most"]) == ("a", [30_000_000])
+    campaign.set_arm("a", cost_max="0.01")
+    assert campaign.ask(arms=["a"]).held == ("0.01",)
+    campaign.tell(4, 1, "0.05")  # again
+    assert campaign.ask(arms=["a"]).held == ("0.05",)
+    campaign.set_arm("a", cost_max="0.05")
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["overrun"]
+    campaign.retire_arm("a")
+    campaign.add_arm("a")
+    copy = io.StringIO()
+    campaign.export(copy)
+    copy.seek(0)
+    again = Campaign.restore(copy, storage=harness.storage(), name="again")
+    assert again.status().purses == campaign.status().purses
+    assert again.ask(arms=["a"]).held == ("0.05",)
+    assert campaign.audit().findings == again.audit().findings == ()
+
+
+def test_one_outlier_may_leave_no_money_for_an_arm() -> None:
+    campaign = made(arms={"a": "0.01", "b": "0.01"})
+    campaign.tell(campaign.ask(arms=["a"]), 1, "0.6")
+    assert {campaign.ask().arm for _ in range(9)} == {"b"}
+    assert "the next one holds 0.6, more than is left: it waits" in campaign.status().alarms[1].text
+    campaign.set_arm("a", cost_max="0.01")
+    assert campaign.ask(arms=["a"]).held == ("0.01",)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_policy_goes_on_after_an_overrun(name: str) -> None:
+    terms: dict[str, Any] = {"arms": {"a": "0.01", "b": "0.02"}, "cost_min": "0.001"}
+    campaign = None
+    for more in ({}, {"horizon": 500}, {"features": ["x"], "horizon": 500},
+                 {"cost_min": ["0.01", "0.02"]}):  # fmt: skip
+        try:
+            campaign = made(**{**terms, "budget": 5, "policy": name, **more})
+            break
+        except InvalidInput:
+            continue
+    if campaign is None:
+        pytest.skip("plays no campaign like these")
+    context = {"context": [0.5]} if campaign.terms.features else {}
+    for number in range(12):
+        ticket = campaign.ask(**context)
+        if ticket.arm is None:
+            continue
+        cost = {"a": "0.05", "b": "0.02"}[ticket.arm] if number > 3 else ticket.held[0]
+        campaign.tell(ticket, 0.5, cost)
+    assert campaign.audit().findings == ()
+
+
+def test_the_default_leaves_the_arm_whose_price_is_wrong() -> None:
+    """Declared 0.01, truly 0.05, beside one of 0.02: all money but one call of 0.05 is for it."""
+    campaign = made(
+        arms={"cheap": "0.01", "fair": "0.02"}, budget=2, policy="replan", cost_min=None
+    )
+    paid, pulls = 0, defaultdict[str, int](int)
+    while paid < 20_000:
+        try:
+            ticket = campaign.ask()
+        except AskRefused:
+            break
+        cost = {"cheap": 50, "fair": 20}[ticket.arm]
+        campaign.tell(ticket, 0.9, f"0.{cost:03d}")
+        paid, pulls[ticket.arm] = paid + cost, pulls[ticket.arm] + 1
+    assert paid <= 2_000
+    assert pulls["cheap"] <= 3 < 90 <= pulls["fair"]
+
+
+def test_charges_and_credits_are_spent_on_every_level() -> None:
+    harness = MemoryHarness()
+    team = harness.account("team", budget=3)
+    campaign = made(harness, account="team", budget=2)
+    campaign.charge("0.5", {"tenant": "x"}, "bill of May", request_id="may")
+    campaign.charge("0.5", {"tenant": "x"}, "bill of May", request_id="may")
+    with pytest.raises(Conflict, match=r"a charge of 0\.5"):
+        campaign.charge("0.6", {"tenant": "x"}, "bill of May", request_id="may")
+    assert money(campaign) == ("2", "0.5", "0", "0", "1.5", "0")
+    assert money(team) == ("3", "0.5", "0", "0", "2.5", "0")
+    assert [row.spent for row in campaign.labels()] == [("0.5",)]
+    campaign.charge("-0.2")
+    team.charge(3)
+    assert money(campaign)[1] == "0.3"
+    assert money(team) == ("3", "3.3", "0", "0", "-0.3", "0")
+    assert [alarm.text for alarm in team.status().alarms] == ["0.3 units above its budget"]
+    with pytest.raises(BudgetExhausted, match="account 'team'"):
+        campaign.ask()
+    with pytest.raises(InvalidInput, match=r"at most what campaign 'test' has spent, 0\.3"):
+        campaign.charge("-0.4")
+    campaign.end()
+    campaign.charge("0.1")
+    assert team.audit().findings == ()
+
+
+def test_a_new_budget_is_exact_and_takes_nothing_back() -> None:
+    campaign = made(budget=1, expires_after=None)
+    campaign.tell(campaign.ask(), 1, "0.01")
+    campaign.top_up(1)
+    assert campaign.set_budget(5, request_id="five").purses[0].left == "4.99"
+    assert campaign.set_budget(5, request_id="five").entries == campaign.status().entries
+    campaign.ask_many(3)
+    campaign.set_budget("0.02")
+    assert money(campaign) == ("0.02", "0.01", "0.03", "0", "-0.02", "0")
+    campaign.void(2)  # what comes back pays off what was given out
+    assert money(campaign)[4] == "-0.01"
+    with pytest.raises(AskRefused):
+        campaign.ask()
+    campaign.void(3)
+    campaign.void(4)
+    assert campaign.ask().held == ("0.01",)
+    with pytest.raises(InvalidInput, match="when='next': needs a budget that is renewed"):
+        campaign.set_budget(7, when="next")
+    assert campaign.audit().findings == ()
+
+
+def test_a_new_budget_is_that_of_this_period_and_of_later_ones() -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, every="day")
+    campaign.tell(campaign.ask(), 1, "0.01")
+    for day in range(3):
+        if day == 1:
+            campaign.set_budget(3)
+        period = campaign.status().period
+        assert period.budget == ("1" if day == 0 else "3",)
+        campaign.tell(campaign.ask(), 1, "0.01")
+        harness.clock += 24 * HOUR
+    assert campaign.status().period.allowance == ("3",)
+    assert campaign.audit().findings == ()
+
+
+class Plain:
+    """Levels by their names, added up from what was asked and told; in units of 0.001."""
+
+    def __init__(
+        self, chain: dict[str, list[str]], budgets: dict[str, int], kept: set[str]
+    ) -> None:
+        self.chain, self.allowance, self.kept = chain, budgets, kept
+        self.budget, self.spent = dict(budgets), dict.fromkeys(budgets, 0)
+        self.open: dict[tuple[str, int], tuple[int, int]] = {}  # hold, and day
+        self.most: dict[str, int] = dict.fromkeys(chain, 10)
+        self.day = 0
+
+    def apart(self, level: str) -> int:
+        return sum(held for (name, _), (held, _) in self.open.items() if level in self.chain[name])
+
+    def left(self, level: str) -> int:
+        return self.budget[level] - self.spent[level] - self.apart(level)
+
+    def can_ask(self, name: str) -> bool:
+        return all(self.left(level) >= self.most[name] for level in self.chain[name])
+
+    def report(self, name: str, ticket: int, cost: int, late: tuple[int, int] | None) -> None:
+        held, day = late or self.open.pop((name, ticket))
+        hold = 0 if late else held
+        for level in self.chain[name]:
+            self.spent[level] += cost
+            if day < self.day and level not in self.kept:
+                self.budget[level] += cost - hold  # it was another day's money
+        if cost > hold:
+            self.most[name] = max(self.most[name], cost)
+
+    def next_day(self) -> None:
+        self.day += 1
+        for level, units in self.allowance.items():
+            rest = self.left(level) if level in self.kept else 0
+            self.budget[level] = self.spent[level] + self.apart(level) + rest + units
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> None:
+    """P1 over levels, days, late reports and voids, against a reference that only adds up."""
+    chance, harness = random.Random(seed), MemoryHarness()
+    budgets = {"firm": 300, "team": 200, "one": 150, "two": 150}
+    kept = {level for level in budgets if chance.random() < 0.5}
+    terms = {
+        level: {"budget": f"0.{units:03d}", "every": "day",
+                "carry": "all" if level in kept else "none"}
+        for level, units in budgets.items()
+    }  # fmt: skip
+    firm = Account.create("firm", storage=harness.storage(), **terms["firm"])
+    Account.create("team", account="firm", storage=harness.storage(), **terms["team"])
+    campaigns = {
+        name: made(harness, name, account="team", expires_after=5 * 3600, **terms[name])
+        for name in ("one", "two")
+    }
+    plain = Plain({name: [name, "team", "firm"] for name in campaigns}, budgets, kept)
+    gone: list[tuple[str, int, int]] = []
+    for _ in range(120):
+        name = chance.choice(["one", "two"])
+        campaign, mine = campaigns[name], [number for of, number in plain.open if of == name]
+        match chance.choices(["ask", "tell", "void", "late", "hours"], [8, 6, 1, 1, 1])[0]:
+            case "ask" if plain.can_ask(name):
+                ticket = campaign.ask()
+                plain.open[name, ticket.id] = plain.most[name], plain.day
+                assert ticket.held == (f"{plain.most[name] / 1000:g}",)
+                assert all(plain.left(level) >= 0 for level in plain.chain[name])
+            case "ask":
+                with pytest.raises(BudgetExhausted):
+                    campaign.ask()
+            case "tell" if mine:
+                number, cost = chance.choice(mine), chance.choice([1, 5, 10, 10, 14, 40])
+                campaign.tell(number, 1, f"0.{cost:03d}")
+                plain.report(name, number, cost, None)
+            case "void" if mine:
+                number = chance.choice(mine)
+                campaign.void(number)
+                day = plain.open[name, number][1]
+                plain.report(name, number, 0, None)
+                gone.append((name, number, day))
+            case "late" if gone:
+                name, number, day = gone.pop()
+                campaigns[name].settle(number, "0.007")
+                plain.report(name, number, 7, (0, day))
+            case "hours":
+                harness.clock += 6 * HOUR
+                if harness.clock // (24 * HOUR) > (harness.clock - 6 * HOUR) // (24 * HOUR):
+                    plain.next_day()
+        for level in budgets:
+            shown = (Account if level in ("firm", "team") else Campaign).open(
+                level, storage=harness.connections[-1]
+            )
+            assert shown.status().purses[0].left == text(plain.left(level)), level
+            assert shown.status().purses[0].spent == text(plain.spent[level])
+    assert firm.audit().findings == ()
+
+
+def text(units: int) -> str:
+    """Thousandths, as they are shown."""
+    return "0" if not units else f"{units / 1000:.3f}".rstrip("0").rstrip(".")
