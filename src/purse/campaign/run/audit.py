@@ -73,10 +73,13 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
             replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
         checkpoint = stored.checkpoint
         policy = replay.policy if replay.decides else None  # of another version: not compared
-        if checkpoint is not None and policy is not None and checkpoint[0] == entry.seq:
-            computed = policy.stored()[1:]
-            if computed != (checkpoint[0], checkpoint[1], bytes(checkpoint[2])):
-                replay.find("the policy's checkpoint is not what the journal comes to")
+        if (
+            policy is not None
+            and checkpoint is not None
+            and checkpoint[0] == entry.seq
+            and not policy.agrees(checkpoint)
+        ):
+            replay.find("the policy's checkpoint is not what the journal comes to")
     else:
         for level, _ in expected[:1]:
             by_name[level.terms.name].check_event(None, expected)

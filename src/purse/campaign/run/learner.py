@@ -196,6 +196,15 @@ class Learner:
         self.seq, self.digest = row[0], row[1]
         return True
 
+    def agrees(self, row: Sequence[Any]) -> bool:
+        """Whether a checkpoint holds what this policy has learnt by now, or is of other code: then
+        nobody begins at it.
+        """
+        body = unseal(row[2])
+        if body is not None and not body.startswith(f"{self.code}\n".encode()):
+            return True
+        return self.stored()[1:] == (row[0], row[1], bytes(row[2]))
+
 
 def recovered(terms: Terms, storage: Storage) -> Learner:
     """Return the policy in charge as the journal taught it, from the last sound checkpoint on."""
