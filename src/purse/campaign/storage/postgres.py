@@ -126,13 +126,13 @@ class _PostgresSession:
 
 
 class _Postgres(Database):
-    """A database for the processes of several machines."""
+    """A database for the processes of several machines, with tables of a version."""
 
     lock = " FOR UPDATE"
     among = "= ANY(?)"
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, version: int = schema.VERSION) -> None:
+        self.address, self.version = address, version
         try:
             parts = psycopg.conninfo.conninfo_to_dict(address)
         except psycopg.ProgrammingError:  # whose text may hold the password
@@ -186,8 +186,8 @@ class _Postgres(Database):
         low, high = now - _monotonic(), now - start
         if not low <= self._ahead <= high:
             self._ahead = low
-        if version != schema.VERSION:
-            schema.check_version(version, self._where)
+        if version != self.version:
+            schema.check_version(version, self._where, self.version)
 
     def _connected(self) -> psycopg.Connection[Any]:
         """Return a connection to the primary."""
@@ -301,6 +301,11 @@ def shared(address: str) -> _Postgres:
     database = _databases.get(key) or _databases.setdefault(key, _Postgres(address))
     database.prepare()
     return database
+
+
+def of_version(address: str, version: int) -> Database:
+    """Return the database at an address whose tables are of a version; none are made."""
+    return _Postgres(address, version)
 
 
 def _make_tables(db: psycopg.Connection[Any]) -> None:

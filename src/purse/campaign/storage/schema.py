@@ -97,9 +97,14 @@ INSERT INTO purse_schema VALUES ({VERSION});
 )
 
 
-def check_version(version: int, where: str) -> None:
-    """Refuse tables of another version than this library's."""
-    if version != VERSION:
+def check_version(version: int, where: str, wanted: int = VERSION) -> None:
+    """Refuse tables of another version than this library's, or than one that is to be migrated."""
+    if version != wanted != VERSION:
+        raise StorageUnavailable(
+            f"{where} has schema version {version}, and only tables of version {wanted} are "
+            "migrated"
+        )
+    if version != wanted:
         raise StorageUnavailable(
             f"{where} has schema version {version} and this version of purse knows {VERSION}: "
             + ("upgrade purse" if version > VERSION else "use the purse that made it")

@@ -66,11 +66,13 @@ class _Dialect(Database):
 class Sqlite(SqliteFile, _Dialect):
     """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
-    create   whether a missing file is made
+    create    whether a missing file is made
+    version   of the tables
     """
 
-    def __init__(self, address: str, *, create: bool = True) -> None:
+    def __init__(self, address: str, *, create: bool = True, version: int = schema.VERSION) -> None:
         path, vfs = _parts_of(address)
+        self.version = version
         _check_library(apsw.sqlite_lib_version())
         super().__init__(str(path), vfs)
         if not path.parent.is_dir():
@@ -82,7 +84,7 @@ class Sqlite(SqliteFile, _Dialect):
                 f"there is no file {self.path} with campaigns; name another with storage=..., on "
                 "the command line with --storage or PURSE_STORAGE"
             )
-        if not path.exists() or self._version() != schema.VERSION:
+        if not path.exists() or self._version() != version:
             self.retried(self._make)
             self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
@@ -104,7 +106,7 @@ class Sqlite(SqliteFile, _Dialect):
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
-        _make_tables(db)
+        _make_tables(db, self.version)
         self._note_files(db)
         return db
 
@@ -116,7 +118,7 @@ class Sqlite(SqliteFile, _Dialect):
     def reading(self) -> Iterator[_SqliteSession]:
         """Yield the file as it is at one moment."""
         with self._view() as db:
-            _check_tables(db)
+            _check_tables(db, self.version)
             yield _SqliteSession(db)
 
 
@@ -126,12 +128,12 @@ class _FileTransaction:
     would end it whenever it is collected.
     """
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: Sqlite) -> None:
         self._file = file
 
     def __enter__(self) -> _SqliteSession:
         db = self._file.begin()
-        _check_tables(db)
+        _check_tables(db, self._file.version)
         return _SqliteSession(db)
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
@@ -169,7 +171,7 @@ class Memory(_Dialect):
             self._db = apsw.Connection(":memory:")
             # otherwise SQLite plans a statement again whenever other values are bound to it
             self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            _make_tables(self._db)
+            _make_tables(self._db, schema.VERSION)
 
     def renew(self) -> None:
         """Take a new lock in a child process: the old one is held by the thread that forked."""
@@ -230,16 +232,16 @@ def _check_library(version: str) -> None:
         )
 
 
-def _make_tables(db: apsw.Connection) -> None:
+def _make_tables(db: apsw.Connection, wanted: int) -> None:
     """Make the tables in a file that has none, or refuse those of another version."""
     with db:
         if db.execute("PRAGMA user_version").get == 0:
             db.execute(schema.SQLITE)
-        _check_tables(db)
+        _check_tables(db, wanted)
 
 
-def _check_tables(db: apsw.Connection) -> None:
+def _check_tables(db: apsw.Connection, wanted: int) -> None:
     """Refuse tables of another version: another process may have changed them since."""
     version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != schema.VERSION:
-        schema.check_version(version, db.filename)
+    if version != wanted:
+        schema.check_version(version, db.filename, wanted)
