@@ -1,0 +1,126 @@
+"""A storage of an earlier purse becomes one of this version: its tables change, and its journals
+are folded again, because the fold has changed. Journals stay as they are, with one more entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from typing import Any
+
+import orjson
+
+from purse.campaign.api.states import CAMPAIGN
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import Balance, Head
+from purse.campaign.rules import operators
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.committer import writes_of
+from purse.campaign.storage import sql
+from purse.campaign.storage.migrate import migrate
+from purse.campaign.storage.sql import Session, Statement, StoredLevel
+from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.terms import Terms
+from purse.errors import PurseError
+
+_PAGE_SIZE = 5_000  # entries read at a time
+_LEVELS = "SELECT id, name, kind, parent, head FROM purse_levels ORDER BY id"
+_BALANCES = """SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
+WHERE level = ? AND key = '' AND value = '' ORDER BY resource"""
+_ABOUT = sql.ABOUT.format(among=sql.ONE)
+_UNWRITTEN = ("over", "drifted")  # what heads say besides their journals
+_Line = tuple[int, int, int, LedgerEntry]  # turn in the tree, place of the level, number, entry
+
+
+def upgrade(address: str) -> None:
+    """Make a storage of the version before one of this version, all of it or nothing.
+
+    Raise what `migrate` raises, and `PurseError` if the journals do not come to what is stored.
+    """
+    migrate(address, _refold)
+
+
+class _FoldedLevel:
+    """A level that is folded from its journal."""
+
+    def __init__(self, session: Session, row: Sequence[Any], above: _FoldedLevel | None) -> None:
+        self.key, self.name, kind, _, self.head = row
+        self.session, self.above = session, above
+        first = self._page(0, 1)[0][3]
+        parent = None if above is None else above.level
+        self.level: Level = (
+            CampaignLevel(Terms.from_dict(first.body), above=parent)
+            if kind == CAMPAIGN
+            else Level(AccountTerms.from_dict(first.body), above=parent)
+        )
+
+    def _page(self, position: int, limit: int, after: int = 0) -> list[_Line]:
+        """Return entries of the journal after one."""
+        rows = self.session.read([(sql.DIGESTED, (self.name, after, limit))])[0]
+        return [
+            (row[6] or 0, position, row[0], LedgerEntry(*row[:5], orjson.loads(row[5]), row[5]))
+            for row in rows
+        ]
+
+    def lines(self, position: int) -> Iterator[_Line]:
+        """Yield all entries of the journal."""
+        after = 0
+        while page := self._page(position, _PAGE_SIZE, after):
+            yield from page
+            after = page[-1][2]
+
+    def fold(self, entry: LedgerEntry, turn: int) -> None:
+        """Take in an entry; before its turns are counted, a level stands alone."""
+        level = self.level
+        level.above = self.above.level if turn and self.above is not None else None
+        if isinstance(level, CampaignLevel):
+            level.recall(entry, self._about)
+        level.fold(entry)
+        level.requests.clear()
+        if isinstance(level, CampaignLevel):
+            level.forget(entry)
+
+    def _about(self, ticket: int) -> list[LedgerEntry]:
+        rows = self.session.read([(_ABOUT, (self.name, ticket, ticket))])[0]
+        return [LedgerEntry(*row[:5], orjson.loads(row[5]), row[5]) for row in rows]
+
+    def stored(self) -> StoredLevel:
+        """Return the level as it is stored. Raise `PurseError` if the journal says otherwise."""
+        balances = [Balance(*row) for row in self.session.read([(_BALANCES, (self.key,))])[0]]
+        for one, other in zip(balances, self.level.balances, strict=True):
+            if one[1:5] != other[1:5]:  # the budgets of periods, and so overdrafts, are others now
+                raise PurseError(f"the journal of {self.level.title} does not come to its balances")
+        head = Head.from_json(self.head)
+        for name in _UNWRITTEN:
+            setattr(self.level.head, name, getattr(head, name))
+        kind, parent = self.level.kind, self.above and self.above.key
+        return StoredLevel(self.key, self.name, kind, parent, 0, head, self.head, balances)
+
+
+def _refold(session: Session) -> Iterable[Statement]:
+    """Return what to write so that all levels are what their journals come to, handed over."""
+    folded: dict[int, _FoldedLevel] = {}
+    for row in session.read([(_LEVELS, ())])[0]:  # a level is younger than those above it
+        folded[row[0]] = _FoldedLevel(session, row, folded.get(row[3] or 0))
+    journals = [one.lines(position) for position, one in enumerate(folded.values())]
+    by_position = list(folded.values())
+    for turn, position, _, entry in merge(*journals, key=lambda line: line[:3]):
+        by_position[position].fold(entry, turn)
+    statements: list[Statement] = []
+    stored = {key: one.stored() for key, one in folded.items()}
+    latest = max((one.level.head.changed for one in by_position), default=0)
+    for key, one in folded.items():
+        one.level.above = None if one.above is None else one.above.level
+        transaction = Transaction(one.level, latest)
+        transaction.renew()
+        operators.hand_over(transaction)
+        chain, above = [stored[key]], one.above
+        while above is not None:
+            chain, above = [stored[above.key], *chain], above.above
+        statements += writes_of(transaction, chain)._replace(labels=()).statements()
+        for row, level in zip(chain, one.level.chain()[::-1], strict=True):
+            now = list(level.balances)
+            stored[row.key] = row._replace(balances=now, seq=level.seq, text=level.head.to_json())
+    return statements
