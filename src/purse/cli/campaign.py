@@ -17,7 +17,7 @@ from purse.campaign.api.kinds import Report, ValueKind, amounts, number, pair
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
-from purse.cli import budgets
+from purse.cli import budgets, reconcile
 from purse.cli.made import OF, command, content, opened, read
 from purse.cli.options import (
     PATH,
@@ -57,7 +57,12 @@ def commands() -> dict[str, list[click.Command]]:
     by_hand = {
         budgets.SPEND: [new, ask, tell],
         budgets.LOOK: [*(command(Campaign, name) for name in names), watch, _labels()],
-        budgets.KEEP: [budgets.export(Campaign, without), restore, audit],
+        budgets.KEEP: [
+            budgets.export(Campaign, without),
+            restore,
+            audit,
+            reconcile.command(Campaign),
+        ],
     }
     return budgets.sections(Campaign, by_hand)
 

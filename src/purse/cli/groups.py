@@ -102,11 +102,11 @@ class _Late(Sections):
 def _account_commands() -> _Commands:
     """Return the commands of `purse account` by section."""
     from purse.campaign.account import Account
-    from purse.cli import budgets
+    from purse.cli import budgets, reconcile
     from purse.cli.made import command
 
     new = command(Account, "create", "new")
-    keep = [budgets.export(Account), command(Account, "audit")]
+    keep = [budgets.export(Account), command(Account, "audit"), reconcile.command(Account)]
     return budgets.sections(Account, {budgets.SPEND: [new], budgets.KEEP: keep})
 
 

@@ -1,0 +1,209 @@
+"""`purse campaign reconcile` and `purse account reconcile`: a made-up month of bills."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from purse import Account, Campaign
+from purse.base import amounts
+from purse.campaign.api.journal import Entry
+from purse.campaign.budget import Budget
+from tests.support.cli import Command, complaint
+from tests.support.storages import SqliteHarness
+
+FIRST = datetime(2024, 3, 1, tzinfo=UTC)
+TERMS: dict[str, Any] = {
+    "arms": {"small": "0.01", "large": "0.4", "wrong": "0.1"},
+    "budget": 500,
+    "resources": ["USD"],
+    "policy": "uniform",
+}
+FOCUS = ["ChargePeriodStart", "ChargePeriodEnd", "ResourceName", "BilledCost", "BillingCurrency"]
+FACTOR = Decimal("2.5")  # by which the calls of one arm are dearer than what is reported
+
+
+class Month(NamedTuple):
+    """A bill, and what is wrong with it."""
+
+    lines: list[list[str]]
+    missing: dict[tuple[str, str], Decimal]  # what was billed and not reported
+    wrong: dict[tuple[str, str], Decimal]  # what was reported at a wrong price
+
+
+def month(harness: SqliteHarness, campaign: Campaign, seed: int = 55) -> Month:
+    """Calls on 30 days, three of which are not reported, and an arm with a wrong price; the last
+    line of the bill stands there twice.
+    """
+    rng = Random(seed)
+    lost = [(number, rng.choice(["small", "large"])) for number in rng.sample(range(30), 3)]
+    bill = Month([], {}, {})
+    for number in range(30):
+        begin, end = (FIRST + timedelta(days) for days in (number, number + 1))
+        harness.clock = int(begin.timestamp() * 1000) + rng.randrange(86_000_000)
+        for arm, most in (("small", 10_000), ("large", 400_000), ("wrong", 100_000)):
+            key = begin.date().isoformat(), arm
+            costs = [Decimal(rng.randrange(1000, most)) / 1_000_000 for _ in range(3)]
+            for ticket, cost in zip(campaign.ask_many(2, arms=[arm]), costs[1:], strict=True):
+                campaign.tell(ticket, 1, cost)
+            if (number, arm) in lost:
+                bill.missing[key] = costs[0]
+            else:
+                campaign.tell(campaign.ask(arms=[arm]), 1, costs[0])
+            if arm == "wrong":
+                bill.wrong[key] = sum(costs, Decimal(0)) * (FACTOR - 1)
+            cost = sum(costs) * FACTOR if arm == "wrong" else sum(costs)
+            bill.lines.append([begin.isoformat(), end.isoformat(), arm, str(cost), "USD"])
+    bill.lines.append(bill.lines[-1])
+    return bill
+
+
+def written(path: Path, lines: list[list[str]], head: list[str] = FOCUS) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *lines])
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> SqliteHarness:
+    return SqliteHarness(tmp_path / "purse.db")
+
+
+@pytest.fixture
+def charges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Entry]]:
+    """The charges that a campaign or an account was told of, which end its journal."""
+    booked, journal = list[tuple[str, Entry]](), Budget.journal
+
+    def charge(
+        self: Any, amount: Any, labels: Any = None, note: str = "", request_id: Any = None
+    ) -> None:
+        assert request_id not in [entry.request for name, entry in booked if name == self.name]
+        units = [amounts.to_units("amount", text) for text in amount]
+        body = {"amount": units, "labels": labels, "note": note}
+        at = int((FIRST + timedelta(40)).timestamp() * 1000)
+        booked.append((self.name, Entry(0, at, "charged", request_id, None, body)))
+
+    def entries(self: Any) -> Any:
+        return chain(journal(self), [entry for name, entry in booked if name == self.name])
+
+    for of in (Campaign, Account):
+        monkeypatch.setattr(of, "charge", charge, raising=False)
+    monkeypatch.setattr(Budget, "journal", entries)
+    return booked
+
+
+def reconciled(command: Command, line: str, code: int) -> tuple[list[dict[str, str]], Any]:
+    """The rows that the command prints, and the total."""
+    found, out, _ = command(f"{line} --json")
+    assert found == code, out
+    answer = json.loads(out)
+    return answer["rows"], answer["total"]
+
+
+def test_a_month_is_reconciled_to_the_cent(
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+) -> None:
+    """Three missing costs, a wrong price and a double line; booked once; a corrected bill books the
+    rest, down again, too.
+    """
+    campaign = harness.create("c", **TERMS)
+    lines, missing, wrong = month(harness, campaign)
+    written(tmp_path / "bill.csv", lines)
+    line = "campaign reconcile c bill.csv"
+    rows, total = reconciled(command, line, 1)
+    by_finding = {
+        finding: {
+            (row["day"], row["name"]): Decimal(row["difference"])
+            for row in rows
+            if row["finding"] == finding
+        }
+        for finding in {row["finding"] for row in rows}
+    }
+    assert by_finding == {
+        "missing": missing,
+        "mispriced": wrong,
+        "repeated": {("2024-03-30", "wrong"): Decimal(lines[-1][3])},
+    }
+    assert {row["price"].partition(", ")[2].split()[0] for row in rows if row["price"]} == {"2.5"}
+    spent = Decimal(campaign.status().purses[0].spent)
+    assert Decimal(total["booked"]) == spent
+    assert Decimal(total["billed"]) == sum(Decimal(each[3]) for each in lines[:-1])
+    assert Decimal(total["difference"]) == sum([*missing.values(), *wrong.values()])
+    assert reconciled(command, f"{line} --book", 0)[0] == rows
+    assert sum(entry.body["amount"][0] for _, entry in charges) == int(
+        Decimal(total["difference"]) * 10**9
+    )
+    for again in (line, f"{line} --book"):
+        rows, total = reconciled(command, again, 0)
+        assert [row["finding"] for row in rows] == ["repeated"]
+        assert total["difference"] == "0"
+    head, cost = lines[0][:3], Decimal(lines[0][3])
+    for more in (1, 0, 1):  # a corrected bill, a withdrawn correction, and the same again
+        written(tmp_path / "bill.csv", [[*head, str(cost + more), "USD"]])
+        reconciled(command, f"{line} --book", 0)
+    assert [entry.body["amount"] for _, entry in charges[-3:]] == [[10**9], [-(10**9)], [10**9]]
+
+
+def test_what_is_open_or_no_arm_is_shown_and_not_booked(
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+) -> None:
+    campaign = harness.create("c", **TERMS)
+    harness.clock = int(FIRST.timestamp() * 1000)
+    campaign.tell(campaign.ask(arms=["large"]), 1, "0.25")
+    campaign.tell(campaign.ask(arms=["wrong"]), 1, "0.05")
+    campaign.ask(arms=["small"])
+    today = datetime.now(UTC).date().isoformat()
+    lines = [["2024-03-01", arm, "0.30"] for arm in ("large", "small", "gpt", "judge")]
+    written(tmp_path / "bill.csv", [*lines, [today, "large", "7"]], ["Date", "arm", "cost"])
+    line = "campaign reconcile c bill.csv --column day=Date --arm judge=judge --arm gpt=wrong"
+    rows, total = reconciled(command, f"{line} --book", 0)
+    shown = {(row["day"], row["name"]): (row["difference"], row["finding"]) for row in rows}
+    assert shown == {
+        ("2024-03-01", "large"): ("0.05", "missing"),
+        ("2024-03-01", "small"): ("0.3", "open"),
+        ("2024-03-01", "wrong"): ("0.25", "missing"),
+        ("2024-03-01", "judge"): ("0.3", "missing"),
+        (today, "large"): ("7", "open"),
+    }
+    assert total["difference"] == "0.6"
+    line = "campaign reconcile c bill.csv --column day=Date"
+    rows, _ = reconciled(command, line, 0)  # gpt and judge are nobody's now
+    shown = {(row["day"], row["name"]): (row["difference"], row["finding"]) for row in rows}
+    assert shown["2024-03-01", "gpt"] == ("0.3", "no such name")
+    assert shown["all days", "wrong"] == ("-0.05", "not on this bill")
+
+
+def test_an_account_counts_all_campaigns_below_it_and_labels_are_compared(
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+) -> None:
+    harness.clock = int(FIRST.timestamp() * 1000)
+    harness.account("top", budget=99, resources=["USD", "tokens"])
+    for name in ("c1", "c2"):
+        arms = {"a": {"USD": 1, "tokens": 9}}
+        terms = {"arms": arms, "budget": [9, 99], "account": "top", "policy": "uniform"}
+        campaign = harness.create(name, **terms)
+        campaign.tell(campaign.ask(labels={"tenant": name}), 1, ["0.5", 3])
+    head = ["day", "arm", "cost", "currency"]
+    written(tmp_path / "a.csv", [["2024-03-01", "a", "0.75", "usd"]], head)
+    rows, _ = reconciled(command, "account reconcile top a.csv --book", 0)
+    assert [(row["booked"], row["difference"], row["finding"]) for row in rows] == [
+        ("1", "-0.25", "not billed")
+    ]
+    line = "account reconcile top a.csv --label tenant --arm a=c1"
+    rows, _ = reconciled(command, f"{line} --book", 0)
+    assert [row["difference"] for row in rows] == ["0.25", "-0.5"]
+    assert [(name, entry.body["amount"], entry.body["labels"]) for name, entry in charges] == [
+        ("top", [-250_000_000, 0], None),
+        ("top", [250_000_000, 0], {"tenant": "c1"}),
+    ]
+    assert reconciled(command, "account reconcile top a.csv", 0)[0] == []
+    (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("usd", "eur"))
+    said = complaint(command, "account reconcile top a.csv")
+    assert said == "purse: currency='EUR': must be one of what is spent: USD, tokens\n"
