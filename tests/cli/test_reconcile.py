@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -18,6 +20,7 @@ from purse.base import amounts
 from purse.campaign.api.journal import Entry
 from purse.campaign.budget import Budget
 from tests.support.cli import Command, complaint
+from tests.support.paths import ROOT
 from tests.support.storages import SqliteHarness
 
 FIRST = datetime(2024, 3, 1, tzinfo=UTC)
@@ -207,3 +210,36 @@ def test_an_account_counts_all_campaigns_below_it_and_labels_are_compared(
     (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("usd", "eur"))
     said = complaint(command, "account reconcile top a.csv")
     assert said == "purse: currency='EUR': must be one of what is spent: USD, tokens\n"
+
+
+def test_a_campaign_on_a_server_is_read_through_it(
+    command: Command, address: str, tmp_path: Path
+) -> None:
+    campaign = Campaign.create("c", **TERMS, storage=address)
+    campaign.tell(campaign.ask(arms=["large"]), 1, "0.25")
+    today = datetime.now(UTC).date()
+    lines = [[str(today + timedelta(number)), "large", "0.5"] for number in range(-2, 3)]
+    written(tmp_path / "bill.csv", lines, ["day", "arm", "cost"])
+    rows, _ = reconciled(command, f"campaign reconcile c bill.csv --storage {address}", 1)
+    assert sum(Decimal(row["booked"]) for row in rows) == Decimal("0.25")
+    assert [row["finding"] for row in rows][::4] == ["missing", "open"]
+
+
+def test_the_bill_of_the_page(
+    command: Command, harness: SqliteHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The books are made up so that the page's output follows, on the day after its last."""
+    page = (ROOT / "docs" / "operations.md").read_text().partition("\n## Bills\n")[2]
+    file, line, printed = re.findall(r"```.*\n(?::.*\n\n)?([^`]*)```", page)[:3]
+    (tmp_path / "bill.csv").write_text(file)
+    arms = {"small": "0.05", "large": "0.05"}
+    campaign = harness.create("prompts", **{**TERMS, "arms": arms})
+    for day, costs in ((5, {"small": 25, "large": 200}), (6, {"small": 22, "large": 400})):
+        harness.clock = int(datetime(2026, 10, day, tzinfo=UTC).timestamp() * 1000)
+        for arm, calls in costs.items():
+            cost = "0.05" if arm == "small" else "0.008"
+            tickets = campaign.ask_many(calls, arms=[arm])
+            campaign.tell_many([(ticket, 1, cost) for ticket in tickets])
+    monkeypatch.setattr(time, "time", datetime(2026, 10, 7, tzinfo=UTC).timestamp)
+    code, out, _ = command(line.strip().removeprefix("$ purse "))
+    assert (code, [row.rstrip() for row in out.splitlines()]) == (1, printed.splitlines())

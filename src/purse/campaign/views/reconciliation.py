@@ -21,7 +21,7 @@ from purse.campaign.terms.calendar import local_day
 from purse.campaign.views.labels import labels_by_day
 
 _Key: TypeAlias = tuple[str, str]  # a day such as 2027-12-31, and an arm or a label's value
-_BILL = "bill "  # begins the request of a charge that a bill asked for
+_BILL = "reconciled "  # begins the request of a charge that a bill asked for
 _HALF_A_CENT, _FINEST = Fraction(1, 200), -12  # decimals
 _MISSING, _UNBILLED, _MISPRICED = DUE = "missing", "not billed", "mispriced"
 
