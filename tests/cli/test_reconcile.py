@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import chain
@@ -31,6 +32,7 @@ TERMS: dict[str, Any] = {
     "policy": "uniform",
 }
 FOCUS = ["ChargePeriodStart", "ChargePeriodEnd", "ResourceName", "BilledCost", "BillingCurrency"]
+Charges = Callable[[type[Budget[Any]], str], list[Entry]]
 FACTOR = Decimal("2.5")  # by which the calls of one arm are dearer than what is reported
 
 
@@ -80,26 +82,27 @@ def harness(tmp_path: Path) -> SqliteHarness:
 
 
 @pytest.fixture
-def charges(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Entry]]:
-    """The charges that a campaign or an account was told of, which end its journal."""
-    booked, journal = list[tuple[str, Entry]](), Budget.journal
+def charges(monkeypatch: pytest.MonkeyPatch) -> Charges:
+    """The charges in a journal, which a stand-in for the verb makes."""
+    booked, journal = dict[str, list[Entry]](), Budget.journal
 
     def charge(
         self: Any, amount: Any, labels: Any = None, note: str = "", request_id: Any = None
     ) -> None:
-        assert request_id not in [entry.request for name, entry in booked if name == self.name]
-        units = [amounts.to_units("amount", text) for text in amount]
-        body = {"amount": units, "labels": labels, "note": note}
+        entries = booked.setdefault(self.name, [])
+        assert request_id not in [entry.request for entry in entries]
+        body = {"amount": [amounts.to_units("amount", text) for text in amount]}
+        body |= {"labels": labels, "note": note}
         at = int((FIRST + timedelta(40)).timestamp() * 1000)
-        booked.append((self.name, Entry(0, at, "charged", request_id, None, body)))
+        entries.append(Entry(0, at, "charged", request_id, None, body))
 
     def entries(self: Any) -> Any:
-        return chain(journal(self), [entry for name, entry in booked if name == self.name])
+        return chain(journal(self), booked.get(self.name, ()))
 
     for of in (Campaign, Account):
         monkeypatch.setattr(of, "charge", charge, raising=False)
     monkeypatch.setattr(Budget, "journal", entries)
-    return booked
+    return lambda of, name: booked.get(name, [])
 
 
 def reconciled(command: Command, line: str, code: int) -> tuple[list[dict[str, str]], Any]:
@@ -111,7 +114,7 @@ def reconciled(command: Command, line: str, code: int) -> tuple[list[dict[str, s
 
 
 def test_a_month_is_reconciled_to_the_cent(
-    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: Charges
 ) -> None:
     """Three missing costs, a wrong price and a double line; booked once; a corrected bill books the
     rest, down again, too.
@@ -140,9 +143,8 @@ def test_a_month_is_reconciled_to_the_cent(
     assert Decimal(total["billed"]) == sum(Decimal(each[3]) for each in lines[:-1])
     assert Decimal(total["difference"]) == sum([*missing.values(), *wrong.values()])
     assert reconciled(command, f"{line} --book", 0)[0] == rows
-    assert sum(entry.body["amount"][0] for _, entry in charges) == int(
-        Decimal(total["difference"]) * 10**9
-    )
+    booked = sum(entry.body["amount"][0] for entry in charges(Campaign, "c"))
+    assert booked == int(Decimal(total["difference"]) * 10**9)
     for again in (line, f"{line} --book"):
         rows, total = reconciled(command, again, 0)
         assert [row["finding"] for row in rows] == ["repeated"]
@@ -151,11 +153,12 @@ def test_a_month_is_reconciled_to_the_cent(
     for more in (1, 0, 1):  # a corrected bill, a withdrawn correction, and the same again
         written(tmp_path / "bill.csv", [[*head, str(cost + more), "USD"]])
         reconciled(command, f"{line} --book", 0)
-    assert [entry.body["amount"] for _, entry in charges[-3:]] == [[10**9], [-(10**9)], [10**9]]
+    last = charges(Campaign, "c")[-3:]
+    assert [entry.body["amount"] for entry in last] == [[10**9], [-(10**9)], [10**9]]
 
 
 def test_what_is_open_or_no_arm_is_shown_and_not_booked(
-    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: Charges
 ) -> None:
     campaign = harness.create("c", **TERMS)
     harness.clock = int(FIRST.timestamp() * 1000)
@@ -184,7 +187,7 @@ def test_what_is_open_or_no_arm_is_shown_and_not_booked(
 
 
 def test_an_account_counts_all_campaigns_below_it_and_labels_are_compared(
-    command: Command, harness: SqliteHarness, tmp_path: Path, charges: list[tuple[str, Entry]]
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: Charges
 ) -> None:
     harness.clock = int(FIRST.timestamp() * 1000)
     harness.account("top", budget=99, resources=["USD", "tokens"])
@@ -199,13 +202,16 @@ def test_an_account_counts_all_campaigns_below_it_and_labels_are_compared(
     assert [(row["booked"], row["difference"], row["finding"]) for row in rows] == [
         ("1", "-0.25", "not billed")
     ]
-    line = "account reconcile top a.csv --label tenant --arm a=c1"
-    rows, _ = reconciled(command, f"{line} --book", 0)
-    assert [row["difference"] for row in rows] == ["0.25", "-0.5"]
-    assert [(name, entry.body["amount"], entry.body["labels"]) for name, entry in charges] == [
-        ("top", [-250_000_000, 0], None),
-        ("top", [250_000_000, 0], {"tenant": "c1"}),
-    ]
+    words = "a.csv --label tenant --arm a=c1 --book"
+    for line, differences in (("campaign reconcile c1", ["0.25"]), ("account reconcile top", [])):
+        rows, _ = reconciled(command, f"{line} {words}", 0)
+        assert [row["difference"] for row in rows if row["name"] == "c1"] == differences
+    for of, name, amount, labels in (
+        (Account, "top", -250_000_000, None),
+        (Campaign, "c1", 250_000_000, {"tenant": "c1"}),
+    ):
+        (entry,) = charges(of, name)
+        assert (entry.body["amount"], entry.body.get("labels")) == ([amount, 0], labels)
     assert reconciled(command, "account reconcile top a.csv", 0)[0] == []
     (tmp_path / "a.csv").write_text((tmp_path / "a.csv").read_text().replace("usd", "eur"))
     said = complaint(command, "account reconcile top a.csv")

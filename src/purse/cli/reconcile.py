@@ -90,7 +90,7 @@ def command(of: type[Budget[Any]]) -> click.Command:
             charge = [0] * len(resources)
             charge[resource] = row.difference
             note = f"{row.day} {row.name}: {amounts.text(row.billed)} billed"
-            labels = {label: row.name} if label else None
+            labels = {label: row.name} if label and of is Campaign else None
             budget.charge([*map(amounts.text, charge)], labels, note, row.request)
         if as_json:
             *cells, sums = (dict(zip(_HEAD, row, strict=True)) for row in shown)
