@@ -63,10 +63,11 @@ def month(harness: SqliteHarness, campaign: Campaign, seed: int = 55) -> Month:
                 bill.missing[key] = costs[0]
             else:
                 campaign.tell(campaign.ask(arms=[arm]), 1, costs[0])
+            billed = sum(costs, Decimal(0))
             if arm == "wrong":
-                bill.wrong[key] = sum(costs, Decimal(0)) * (FACTOR - 1)
-            cost = sum(costs) * FACTOR if arm == "wrong" else sum(costs)
-            bill.lines.append([begin.isoformat(), end.isoformat(), arm, str(cost), "USD"])
+                bill.wrong[key] = billed * (FACTOR - 1)
+                billed *= FACTOR
+            bill.lines.append([begin.isoformat(), end.isoformat(), arm, str(billed), "USD"])
     bill.lines.append(bill.lines[-1])
     return bill
 
@@ -91,8 +92,8 @@ def charges(monkeypatch: pytest.MonkeyPatch) -> Charges:
     ) -> None:
         entries = booked.setdefault(self.name, [])
         assert request_id not in [entry.request for entry in entries]
-        body = {"amount": [amounts.to_units("amount", text) for text in amount]}
-        body |= {"labels": labels, "note": note}
+        units = [amounts.to_units("amount", text) for text in amount]
+        body = {"amount": units, "labels": labels, "note": note}
         at = int((FIRST + timedelta(40)).timestamp() * 1000)
         entries.append(Entry(0, at, "charged", request_id, None, body))
 

@@ -58,6 +58,8 @@ def read_bill(
     Raise `InvalidInput` if the file is not a whole cost report in one currency.
     """
     placed = list(_records(path))
+    if not placed:
+        raise InvalidInput(f"{path} has no lines")
     form = _format_of(path, {field for _, record in placed for field in record}, columns)
     lines, days, currencies, before = list[BillLine](), set[str](), set[str](), set[str]()
     for place, record in placed:
@@ -89,14 +91,14 @@ def _records(path: str) -> Iterator[tuple[str, _Record]]:
     if text[:1] in ("[", "{"):
         yield from _results(path, text)
         return
-    header, *rows = [*records(file, find_separator(file))] or [(0, [])]
-    if not rows or len(set(header[1])) < len(header[1]):
-        raise InvalidInput(f"{path}: must have lines, under a header of different columns")
+    (_, header), *rows = [*records(file, find_separator(file))] or [(0, [])]
+    if len(set(header)) < len(header):
+        raise InvalidInput(f"{path}: must not have two columns of the same name")
     for number, cells in rows:
-        if len(cells) != len(header[1]):
-            must = f"must have {len(header[1])} cells, as the header has, and has {len(cells)}"
+        if len(cells) != len(header):
+            must = f"must have {len(header)} cells, as the header has, and has {len(cells)}"
             raise InvalidInput(f"{path}, line {number}: {must}")
-        pairs = zip(header[1], cells, strict=True)
+        pairs = zip(header, cells, strict=True)
         yield f"{path}, line {number}", {field.strip(): cell.strip() for field, cell in pairs}
 
 
@@ -109,7 +111,7 @@ def _results(path: str, text: str) -> Iterator[tuple[str, _Record]]:
                 for index, result in enumerate(bucket.pop("results") or [{}]):
                     place = f"{path}, data[{number}].results[{index}]"
                     yield place, _flat(bucket) | _flat(result)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: must be whole JSON: {error}") from None
     except (KeyError, TypeError, AttributeError):
         must = "must be pages of a cost report: an object whose data are days with results"
@@ -160,7 +162,8 @@ def _amount(place: str, form: _Format, cost: str) -> Decimal:
     """Return the amount of a line."""
     try:
         amount = Decimal(cost).scaleb(-form.decimals)
-        if 0 <= amount <= amounts.LARGEST // amounts.UNIT:  # no NaN is
+        # no NaN is; and what has very many decimals would be summed for hours
+        if 0 <= amount <= amounts.LARGEST // amounts.UNIT and amount.adjusted() > -10_000:
             return amount
     except InvalidOperation:
         pass

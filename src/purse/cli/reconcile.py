@@ -117,9 +117,9 @@ def _pairs(what: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _number_of(currency: str, resources: Sequence[str]) -> int:
     """Return the number of the resource that a bill is about."""
     names = [name.upper() for name in resources]
-    if currency in names or not currency or names == [*map(str.upper, defaults.RESOURCES)]:
-        return names.index(currency) if currency in names else 0
-    raise invalid("currency", currency, f"must be one of what is spent: {', '.join(resources)}")
+    if currency and currency not in names and tuple(resources) != defaults.RESOURCES:
+        raise invalid("currency", currency, f"must be one of what is spent: {', '.join(resources)}")
+    return names.index(currency) if currency in names else 0
 
 
 def _below(levels: Iterable[LevelStatus], storage: str) -> Iterator[Budget[Any]]:
