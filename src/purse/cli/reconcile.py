@@ -26,8 +26,8 @@ from purse.errors import invalid
 _HEAD = ("day", "name", "billed", "booked", "difference", "finding", "price")
 _HELP = f"""Compare a provider's bill with the books, by day and arm.
 
-FILE: a cost report: FOCUS as CSV, the JSON of Anthropic's cost report or of OpenAI's costs, or CSV
-with the columns day, arm and cost.
+FILE: a cost report of these calls alone: FOCUS as CSV, the JSON of Anthropic's cost report or of
+OpenAI's costs, or CSV with the columns day, arm and cost.
 
 The exit code is 1 if there is a difference that is not booked.{lines(_HEAD)} A price stands there
 if it fits every day of an arm; the last line is the total of all that is compared."""
