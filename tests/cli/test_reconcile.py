@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import Account, Campaign
-from purse.base import amounts
 from purse.campaign.api.journal import Entry
 from purse.campaign.budget import Budget
 from tests.support.cli import Command, complaint
@@ -83,27 +81,14 @@ def harness(tmp_path: Path) -> SqliteHarness:
 
 
 @pytest.fixture
-def charges(monkeypatch: pytest.MonkeyPatch) -> Charges:
-    """The charges in a journal, which a stand-in for the verb makes."""
-    booked, journal = dict[str, list[Entry]](), Budget.journal
+def charges(harness: SqliteHarness) -> Charges:
+    """The charges in the journal of a campaign or an account."""
 
-    def charge(
-        self: Any, amount: Any, labels: Any = None, note: str = "", request_id: Any = None
-    ) -> None:
-        entries = booked.setdefault(self.name, [])
-        assert request_id not in [entry.request for entry in entries]
-        units = [amounts.to_units("amount", text) for text in amount]
-        body = {"amount": units, "labels": labels, "note": note}
-        at = int((FIRST + timedelta(40)).timestamp() * 1000)
-        entries.append(Entry(0, at, "charged", request_id, None, body))
+    def entries(of: type[Budget[Any]], name: str) -> list[Entry]:
+        journal = of.open(name, storage=harness.storage()).journal()
+        return [entry for entry in journal if entry.kind == "charged"]
 
-    def entries(self: Any) -> Any:
-        return chain(journal(self), booked.get(self.name, ()))
-
-    for of in (Campaign, Account):
-        monkeypatch.setattr(of, "charge", charge, raising=False)
-    monkeypatch.setattr(Budget, "journal", entries)
-    return lambda of, name: booked.get(name, [])
+    return entries
 
 
 def reconciled(command: Command, line: str, code: int) -> tuple[list[dict[str, str]], Any]:
@@ -156,6 +141,29 @@ def test_a_month_is_reconciled_to_the_cent(
         reconciled(command, f"{line} --book", 0)
     last = charges(Campaign, "c")[-3:]
     assert [entry.body["amount"] for entry in last] == [[10**9], [-(10**9)], [10**9]]
+
+
+def test_a_booked_month_passes_the_audit_on_all_levels(
+    command: Command, harness: SqliteHarness, tmp_path: Path, charges: Charges
+) -> None:
+    """Money above a hold is in the books already, and a second run books nothing."""
+    harness.account("top", budget=1000, resources=["USD"])
+    campaign = harness.create("c", **TERMS, account="top")
+    bill = month(harness, campaign)
+    campaign.tell(campaign.ask(arms=["large"]), 1, "3.21")  # it may cost 0.4
+    last = next(line for line in bill.lines[::-1] if line[2] == "large")
+    last[3] = str(Decimal(last[3]) + Decimal("3.21"))
+    written(tmp_path / "bill.csv", bill.lines)
+    billed = sum(Decimal(line[3]) for line in bill.lines[:-1])
+    for _ in range(2):
+        reconciled(command, "campaign reconcile c bill.csv --book", 0)
+        assert len(charges(Campaign, "c")) == len(bill.missing) + len(bill.wrong)
+        assert charges(Account, "top") == []
+        assert reconciled(command, "account reconcile top bill.csv", 0)[1]["difference"] == "0"
+        for line in ("campaign audit c", "account audit top"):
+            assert "all agree with the journal" in command(line)[1]
+    for level in (Campaign.open("c"), Account.open("top")):
+        assert Decimal(level.status().purses[0].spent) == billed
 
 
 def test_what_is_open_or_no_arm_is_shown_and_not_booked(
