@@ -91,7 +91,7 @@ class Traffic:
     def report(self, ticket: int, model: str) -> None:
         """Say how a call went: what an answer was worth and cost, or that it failed."""
         if self.is_down(model):
-            self.campaign.fail(ticket, reason=REASON)
+            self.campaign.fail(ticket, cost=0, reason=REASON)
             self.failures.append(self.now)
             self.note_cooldown(ticket)
             return
@@ -167,7 +167,7 @@ def burst() -> None:
     """Fifty calls in flight fail together."""
     traffic = Traffic()
     for ticket in traffic.campaign.ask_many(50, arms=[DOWN]):
-        traffic.campaign.fail(ticket, reason=REASON)
+        traffic.campaign.fail(ticket, cost=0, reason=REASON)
     (arm,) = traffic.campaign.status().cooling
     print(f"\n50 calls in flight fail: one cool-down of {arm.length:g} s")
 

@@ -81,7 +81,7 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
         try:
             quality, dollars = call(ticket.arm)
         except ProviderError:
-            campaign.fail(ticket, reason="provider error")
+            campaign.fail(ticket, 0, reason="provider error")
             continue
         calls[ticket.arm] += 1
         if random.random() < 0.02:

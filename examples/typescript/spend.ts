@@ -17,7 +17,7 @@ const params = { path: { name: NAME } };
 
 /** A call's quality, from 0 to 1, and its price in dollars, as decimal text. */
 function call(model: string): { reward: number; cost: string } {
-  if (Math.random() < FAILURES) throw new Error("the provider does not answer");
+  if (Math.random() < FAILURES) throw new Error("the provider refuses, and charges nothing");
   const price = (DOLLARS[model] ?? 0) * (0.5 + Math.random());
   return { reward: Number(Math.random() < (QUALITY[model] ?? 0)), cost: price.toFixed(6) };
 }
@@ -46,7 +46,7 @@ async function use(ticket: Ticket): Promise<void> {
   try {
     body = call(ticket.arm ?? "");
   } catch (failure) {
-    const body = { reason: String(failure) };
+    const body = { cost: 0, reason: String(failure) };
     await sent(() => client.POST("/campaigns/{name}/tickets/{ticket}/fail", { params, body }));
     return;
   }

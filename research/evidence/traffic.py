@@ -49,7 +49,7 @@ class Traffic:
             arm = ticket.arm or ""
             counts[arm] += 1
             if arm in down(turn):
-                self.campaign.fail(ticket, reason="503")
+                self.campaign.fail(ticket, 0, reason="503")
                 counts["failed"] += 1
             else:
                 reward = float(self.rng.random() < QUALITY[arm])
@@ -84,7 +84,7 @@ def main(quick: bool) -> None:
     print("after recovery:", later.calls(2 * count, lambda _: ()))
     flight = Traffic()
     for ticket in flight.campaign.ask_many(50, arms=["c"]):
-        flight.campaign.fail(ticket)
+        flight.campaign.fail(ticket, 0)
     print("50 failures in flight:", flight.campaign.status().cooling)
     print(f"left at the end of a budget of 1: {money_left(1)}")
 

@@ -58,10 +58,14 @@ def test_without_a_cost_the_hold_stays(spend: Any) -> None:
     assert balance(campaign)[1] == "1"
 
 
-def test_an_exception_is_a_failure_that_cost_nothing(spend: Any) -> None:
+def test_an_exception_is_a_failure_and_its_hold_stays(spend: Any) -> None:
     campaign = made(cooldown=None)
 
     def breaks(call: Any) -> None:
+        raise ConnectionError("no such host")
+
+    def breaks_for_nothing(call: Any) -> None:
+        call.fail(cost=0, reason="no such host")
         raise ConnectionError("no such host")
 
     def breaks_later(call: Any) -> None:
@@ -72,14 +76,21 @@ def test_an_exception_is_a_failure_that_cost_nothing(spend: Any) -> None:
         campaign.settle(call.ticket, "0.2")
         raise ConnectionError("no such host")
 
-    for body in (breaks, breaks_later, reported):
+    for body in (breaks, breaks_later, reported, breaks_for_nothing):
         with pytest.raises(ConnectionError, match="no such host"):
             spend(campaign, body)
     # who reports by the campaign, and not by the call, reports twice: the first report stands
-    assert counts(campaign) == {"tickets": 3, "failed": 1, "settled": 2, "conflicts": 1}
-    assert balance(campaign)[:2] == ("0.5", "0")
-    (entry,) = [each for each in campaign.journal() if each.kind == "failed"]
-    assert entry.body["reason"] == "ConnectionError: no such host"
+    expected = {"tickets": 4, "held": 1, "failed": 1, "settled": 2, "conflicts": 1}
+    assert counts(campaign) == expected
+    assert balance(campaign)[:2] == ("0.5", "1")
+    reasons = [
+        (each.kind, each.body["reason"]) for each in campaign.journal() if "reason" in each.body
+    ]
+    assert reasons == [
+        ("broken", "ConnectionError: no such host"),
+        ("failed", "no such host"),
+    ]
+    assert campaign.audit(full=True).ok
 
 
 def test_what_may_be_billed_stays_held(spend: Any) -> None:

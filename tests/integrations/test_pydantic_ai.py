@@ -16,21 +16,25 @@ from tests.support.processes import in_loop
 NAMES = {"small": "gpt-5-mini", "large": "gpt-5.4"}
 
 
-def models(down: str = "") -> dict[str, Any]:
+def models(error: Exception | None = None, usage: Any = None) -> dict[str, Any]:
+    """Two models whose calls answer, or raise; a stream raises after its second word."""
     from pydantic_ai.messages import ModelResponse, TextPart
     from pydantic_ai.models.function import FunctionModel
 
     def answers(arm: str) -> Any:
         def answer(messages: Any, info: Any) -> Any:
-            if arm == down:
-                raise ConnectionError("no such host")
-            return ModelResponse(parts=[TextPart(f"{arm} answers")])
+            if error is not None:
+                raise error
+            more = {} if usage is None else {"usage": usage}
+            return ModelResponse(parts=[TextPart(f"{arm} answers")], **more)
 
         return answer
 
     async def stream(messages: Any, info: Any) -> AsyncIterator[str]:
         for word in ("one ", "two ", "three"):
             yield word
+            if error is not None and word == "two ":
+                raise error
 
     return {
         arm: FunctionModel(answers(arm), stream_function=stream, model_name=name)
@@ -46,13 +50,20 @@ def campaign(**terms: Any) -> Campaign:
     return Campaign.create("agent", arms=most, **{**given, **terms})
 
 
-def agent(spent: Campaign, down: str = "", answer_tokens: int | None = 500, **more: Any) -> Any:
+def agent(
+    spent: Campaign,
+    error: Exception | None = None,
+    answer_tokens: int | None = 500,
+    usage: Any = None,
+    **more: Any,
+) -> Any:
     """An agent whose models the campaign chooses."""
     from pydantic_ai import Agent
 
     from purse.integrations.pydantic_ai import PurseModel
 
-    return Agent(PurseModel(spent, models(down), answer_tokens=answer_tokens, **more))
+    answering = models(error, usage)
+    return Agent(PurseModel(spent, answering, answer_tokens=answer_tokens, **more))
 
 
 def test_requests_of_an_agent_are_paid_by_the_campaign() -> None:
@@ -96,18 +107,62 @@ def test_streams_are_settled_at_their_end_or_stay_held() -> None:
     assert counts(spent) == {"tickets": 2, "settled": 1, "held": 1}
 
 
-def test_a_failure_is_reported_and_raised() -> None:
-    spent = campaign(cooldown=None)
-    half = agent(spent, down="large")
+def test_a_failure_is_reported_and_raised_and_is_free_if_nothing_was_begun() -> None:
+    from pydantic_ai import exceptions
 
-    async def until_it_fails() -> None:
-        for _ in range(50):
-            await half.run("hello")
+    http, offline = exceptions.ModelHTTPError, exceptions.ModelConnectionError
+    for error, state in (
+        (http(503, "gpt"), "failed"),
+        (offline("gpt", "no such host", phase="connect"), "failed"),
+        (http(504, "gpt"), "held"),  # a gateway that waited for an answer
+        (offline("gpt", "the line is dead", phase="read"), "held"),
+        (TimeoutError("too slow"), "held"),
+        (exceptions.UnexpectedModelBehavior("no JSON"), "held"),
+    ):
+        spent = campaign()
+        with pytest.raises(type(error)):
+            in_loop(agent(spent, error).run("hello"))
+        assert counts(spent) == {"tickets": 1, state: 1}, error
+        assert len(spent.status().cooling) == 1
+        assert balance(spent)[0] == "0"
 
-    with pytest.raises(ConnectionError, match="no such host"):
-        in_loop(until_it_fails())
-    assert counts(spent)["failed"] == 1
-    assert balance(spent)[1] == "0"
+
+def test_the_money_for_a_stream_that_breaks_stays_held() -> None:
+    """Whoever breaks it, and with whatever error: its tokens are charged."""
+    from pydantic_ai.exceptions import ModelHTTPError
+
+    from pydantic_ai.messages import ModelRequest
+    from pydantic_ai.models import ModelRequestParameters
+
+    refused = ModelHTTPError(429, "gpt")
+
+    async def broken_by(spent: Campaign, provider: Exception | None) -> None:
+        asked = [ModelRequest.user_text_prompt("hello")], None, ModelRequestParameters()
+        async with agent(spent, provider).model.request_stream(*asked) as stream:
+            async for _ in stream:
+                if provider is None:
+                    raise refused  # of another call, which the reader makes
+
+    for provider in (refused, None):
+        spent = campaign()
+        with pytest.raises(ModelHTTPError):
+            in_loop(broken_by(spent, provider))
+        assert counts(spent) == {"tickets": 1, "held": 1}
+        assert [entry.kind for entry in spent.journal()][2:] == ["broken"]
+
+
+def test_an_answer_without_a_price_is_returned_and_its_hold_stays() -> None:
+    from pydantic_ai.usage import RequestUsage
+
+    for strange in (
+        RequestUsage(input_tokens=10, cache_read_tokens=20, output_tokens=1),
+        RequestUsage(input_tokens=10, output_tokens=-10_000),
+        RequestUsage(input_tokens=10**30, output_tokens=1),
+        RequestUsage(input_tokens=10**19, output_tokens=1),
+    ):
+        spent = campaign()
+        assert in_loop(agent(spent, usage=strange).run("hello")).output.endswith("answers")
+        assert counts(spent) == {"tickets": 1, "held": 1}, strange
 
 
 def test_a_request_that_passes_is_refused() -> None:
@@ -115,7 +170,7 @@ def test_a_request_that_passes_is_refused() -> None:
     working = agent(spent, reward=lambda *_: 1.0)
     for _ in range(6):
         in_loop(working.run("hello"))
-    spent.fail(spent.ask(arms=["small"]), reason="down")
+    spent.fail(spent.ask(arms=["small"]), 0, reason="down")
 
     async def until_one_passes() -> None:
         for _ in range(40):

@@ -194,7 +194,7 @@ def test_an_arm_that_fails_is_shown_until_it_has_recovered(stage: Stage) -> None
     page, campaign = stage.page, stage.campaign(cooldown=40)
     assert stage.text("#cooling") == ""
     assert page.locator("#arms th", has_text="Failed").count() == 0
-    campaign.fail(campaign.ask(arms=["large"]), reason="503")
+    campaign.fail(campaign.ask(arms=["large"]), 0, reason="503")
     stage.shown(campaign)
     place, row = page.locator("#cooling tbody tr"), page.locator("#arms tbody tr").nth(1)
     text = place.inner_text()
@@ -226,7 +226,7 @@ def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(sta
     assert page.locator("#counts .chip").count() == 0
     for ticket in [*campaign.ask_many(19, arms=["large"]), campaign.ask(arms=["large"])]:
         campaign.settle(ticket, "0.001")
-    campaign.fail(campaign.ask(arms=["small"]))
+    campaign.fail(campaign.ask(arms=["small"]), 0)
     campaign.tell(campaign.ask(arms=["small"]), 3, "0.001")
     campaign.ask_many(19, arms=["large"])
     stage.shown(campaign)

@@ -65,7 +65,7 @@ def test_a_picture_shows_status_history_and_open_tickets(
     monkeypatch.setattr(live_view, "_FRESH", 0.0)
     oldest = client.get("/campaigns/prompts/picture").json()["tickets"]
     assert [each["id"] for each in oldest] == list(range(3, live_view._OLDEST + 3))
-    campaign.fail(campaign.ask(arms=["small"]))
+    campaign.fail(campaign.ask(arms=["small"]), 0)
     campaign.retire_arm("small")
     shown = client.get("/campaigns/prompts/picture").json()["status"]
     assert (shown["cooling"], shown["alarms"], shown["retired"]) == ([], [], ["small"])

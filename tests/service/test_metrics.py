@@ -30,7 +30,7 @@ def test_the_numbers_are_those_of_the_status() -> None:
     for ticket, verb, body in (
         (1, "tell", {"reward": 11, "cost": "0.75"}),
         (2, "void", None),
-        (3, "fail", {}),
+        (3, "fail", {"cost": 0}),
         (4, "settle", {"cost": "0.5"}),
     ):
         client.post(f"/campaigns/prompts/tickets/{ticket}/{verb}", json=body)

@@ -68,7 +68,7 @@ SCRIPT: list[tuple[str, str, Any]] = [
             ]
         },
     ),
-    ("POST", f"{AT}/tickets/5/fail", {"reason": "429 rate limit"}),
+    ("POST", f"{AT}/tickets/5/fail", {"cost": 0, "reason": "429 rate limit"}),
     ("POST", f"{AT}/probabilities", {"arms": ["large", "small"]}),
     ("POST", f"{AT}/expire", None),
     ("GET", f"{AT}/labels?key=tenant", None),

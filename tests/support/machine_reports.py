@@ -103,7 +103,7 @@ class ReportMachine(BaseMachine):
     @precondition(lambda self: self.has_tickets)
     @rule(
         which=picks,
-        verb=st.sampled_from(["settle", "settle", "reward", "fail"]),
+        verb=st.sampled_from(["settle", "settle", "reward", "fail", "break"]),
         reward=rewards,
         parts=shares,
         again=st.booleans(),
@@ -126,9 +126,11 @@ class ReportMachine(BaseMachine):
             "settle": (lambda: self.campaign.settle(ticket.id, costs), report.costs),
             "reward": (lambda: self.campaign.reward(ticket.id, given), report.reward),
             "fail": (lambda: self.campaign.fail(ticket.id, costs, "down"), report.costs),
+            "break": (lambda: self.campaign.fail(ticket.id), None),
         }
         call, part = calls[verb]
-        self.receives(call, lambda: getattr(self.ledger, verb)(ticket.id, part))
+        rule = self.ledger.fail if verb == "break" else getattr(self.ledger, verb)
+        self.receives(call, lambda: rule(ticket.id, part))
 
     @precondition(lambda self: self.has_tickets)
     @rule(back=st.integers(1, 3), free=st.booleans(), parts=shares)
@@ -141,7 +143,8 @@ class ReportMachine(BaseMachine):
             self.say("fail", ticket, report)
         else:
             self.receives(
-                lambda: self.campaign.fail(ticket.id), lambda: self.ledger.fail(ticket.id, nothing)
+                lambda: self.campaign.fail(ticket.id, 0),
+                lambda: self.ledger.fail(ticket.id, nothing),
             )
 
     @precondition(lambda self: self.has_tickets)

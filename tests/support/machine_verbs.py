@@ -191,7 +191,7 @@ class AskMachine(ReportMachine):
 
     @rule(
         which=picks,
-        ends=st.lists(st.sampled_from(["fail", "fail", "settle", "void"]), min_size=1, max_size=3),
+        ends=st.lists(st.sampled_from(["fail", "break", "settle", "void"]), min_size=1, max_size=3),
         parts=shares,
         early=st.sampled_from([0, 0, 1]),
     )

@@ -102,7 +102,7 @@ def prepare(campaign: Campaign, kind: str) -> int:
     if kind in (DIFFERENT, SAME, PARTS, DEADLINE):
         return campaign.ask().id
     if kind == PROBE:
-        campaign.fail(campaign.ask(arms=ONLY))
+        campaign.fail(campaign.ask(arms=ONLY), 0)
         time.sleep(0.01)
     return 0
 

@@ -347,7 +347,7 @@ class Asking(Books):
             seen = seen[: len(issued)] + earlier[len(issued) :]
         if not self.known(request_id, asked(n, mask, seen)):
             return None
-        if all(ticket.state in ("void", "failed") for ticket in issued):
+        if all(ticket.broken or ticket.state in ("void", "failed") for ticket in issued):
             raise Refusal("Conflict")
         return issued
 

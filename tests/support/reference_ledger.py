@@ -95,16 +95,17 @@ class Reporting(Books):
         self.learn_reward(ticket, reward)
         return self.turn(ticket, ticket.state)
 
-    def fail(self, id: int, costs: Units) -> Receipt:
+    def fail(self, id: int, costs: Units | None) -> Receipt:
         """The call did not work: the arm cools down, unless the call was asked for before it last
-        did.
+        did. Without costs the money stays where it is.
         """
         ticket = self.find(id)
-        if ticket.state == "failed" and ticket.costs == costs:
+        if (ticket.state == "failed" or ticket.broken) and costs in (None, ticket.costs):
             return self.answer(ticket, duplicate=True)
         if ticket.state not in OPEN:
             raise self.conflict()
-        self.pay(ticket, costs, failed=True)
+        if costs is not None:
+            self.pay(ticket, costs, failed=True)
         self.lose(ticket)
         arm, first = self.arm_of(ticket), self.terms.cooldown
         last = arm.cooling
@@ -112,7 +113,7 @@ class Reporting(Books):
             again = last is not None and not last.over
             length = min(2 * last.length, LONGEST) if again and last else first
             arm.cooling = CoolDown(self.clock(), length, len(self.tickets))
-        return self.turn(ticket, "failed")
+        return self.turn(ticket, ticket.state if costs is None else "failed")
 
     def void(self, id: int) -> Receipt:
         """Only this releases a hold for which nothing was spent."""
@@ -138,10 +139,10 @@ class Reporting(Books):
         return len(held) + len(settled)
 
     def lose(self, ticket: Ticket) -> None:
-        """A ticket brought nothing: its arms owe an initial pull again."""
-        ticket.gone = True
-        if ticket.initial:
+        """A ticket brought nothing: its arms owe an initial pull again, once."""
+        if ticket.initial and not ticket.gone:
             self.arm_of(ticket).owes = True
+        ticket.gone = True
 
     def learn_reward(self, ticket: Ticket, reward: float) -> None:
         """A reward is known; it is counted once where it is outside the range."""

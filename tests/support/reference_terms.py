@@ -105,6 +105,11 @@ class Ticket:
     context: Context | None = None  # as it is seen
     periods: tuple[int, ...] = ()  # in which it was asked for, on each level from the top down
 
+    @property
+    def broken(self) -> bool:
+        """Whether its call failed, and nobody knows what that cost."""
+        return self.gone and self.state in ("held", "presumed")
+
     def money(self) -> tuple[Units, ...]:
         """Spent, held, presumed and overrun of each resource."""
         nothing = (0,) * len(self.held)

@@ -161,7 +161,7 @@ def below_accounts(harness: StorageHarness) -> Any:
     campaign.settle(campaign.ask("unrewarded", arms=["blue"]), "0.3")
     harness.clock += HOUR
     campaign.expire()
-    campaign.fail(late)
+    campaign.fail(late, 0)
     company.pause()
     with suppress(AskRefused):
         campaign.ask("paused")

@@ -85,13 +85,13 @@ def a_cool_down_doubles_and_ends(build: Build) -> None:
     campaign = harness.create("test", **TERMS, cooldown=1)
     only: Any = {"arms": ["red"]}
     for seconds in (1, 2, 4):
-        campaign.fail(campaign.ask(**only))
+        campaign.fail(campaign.ask(**only), 0)
         with pytest.raises(ArmsCoolingDown) as caught:
             campaign.ask(**only)
         assert caught.value.seconds == seconds
         harness.clock += 1000 * seconds
     campaign.tell(campaign.ask(**only), 1, "0.1")
-    campaign.fail(campaign.ask(**only))
+    campaign.fail(campaign.ask(**only), 0)
     with pytest.raises(ArmsCoolingDown) as caught:
         campaign.ask(**only)
     assert caught.value.seconds == 1, "a success lies between"
@@ -101,7 +101,7 @@ def calls_in_flight_are_one_failure(build: Build) -> None:
     harness = build()
     campaign = harness.create("test", **TERMS)
     for ticket in campaign.ask_many(5, arms=["red"]):
-        campaign.fail(ticket)
+        campaign.fail(ticket, 0)
         harness.clock += 100
     (cooling,) = campaign.status().cooling
     assert cooling.length == 1
@@ -113,7 +113,7 @@ def one_probe_at_a_time_tries_an_arm(build: Build) -> None:
     harness = build()
     campaign = harness.create("test", **TERMS)
     only: Any = {"arms": ["red"]}
-    campaign.fail(campaign.ask(**only))
+    campaign.fail(campaign.ask(**only), 0)
     harness.clock += 1000
     probes = campaign.ask_many(3, **only)
     assert len(probes) == 1

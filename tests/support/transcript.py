@@ -215,6 +215,8 @@ STEPS: list[Step] = [
         ("fail", 4, "0.001", "429"),
         ("fail", 4, "0.002"),
         ("fail", 5, 0, 5),
+        ("fail", 5, None, "time-out"),
+        ("fail", 5),
         ("void", 5),
         ("void", 5),
         ("void", 1),

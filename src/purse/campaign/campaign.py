@@ -397,15 +397,18 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return level.do(lambda change: reports.reward(change, number, gain), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
-    def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
+    def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = None, reason: str = "") -> Receipt:
         """Report that the call of a ticket did not work, and return a receipt.
 
         ticket   as for `tell`
-        cost     what it cost all the same, as `tell` takes it
+        cost     what it cost all the same, as `tell` takes it: 0 for a call that was refused or
+                 never sent; None: not known, as after a time-out or a stream that broke
         reason   for people; the journal keeps the first 200 printable characters
 
-        The cost is spent, the rest of the hold released, and nothing is learnt. An arm owes an
-        initial pull that failed again, in a new round. A repeat has no second effect.
+        The cost is spent, the rest of the hold released, and nothing is learnt. Without a cost the
+        ticket stays open: its hold is kept, and counts as spent at its deadline, until a report
+        says the cost. An arm owes an initial pull that failed again, in a new round. A repeat has
+        no second effect.
 
         Raise `Conflict` when the ticket was told, settled or voided, or failed with another cost,
         before.
@@ -415,7 +418,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         level, text = self._local, reports.read_note("reason", reason)
         number = number_of(ticket, self.name)
-        costs = reports.read_costs(level.terms, cost, zero=True)
+        costs = None if cost is None else reports.read_costs(level.terms, cost, zero=True)
         return level.do(lambda change: reports.fail(change, number, costs, text), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)

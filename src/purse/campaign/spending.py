@@ -45,8 +45,8 @@ class Call:
         """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
         self._note = self._campaign.settle, (cost,)
 
-    def fail(self, cost: Any = 0, reason: str = "") -> None:
-        """Note that the call did not work, and what it cost all the same."""
+    def fail(self, cost: Any = None, reason: str = "") -> None:
+        """Note that the call did not work, and what it cost all the same; None: not known."""
         self._note = self._campaign.fail, (cost, reason)
 
     @contextmanager
@@ -57,9 +57,14 @@ class Call:
         if self._note is not None or error is None:
             yield self._note or (None, ())
             return
-        reason = f"{type(error).__name__}: {error}"
+        fails = self._campaign.fail, (None, reason_of(error))
         with suppress(Conflict, TicketError):
-            yield (self._campaign.fail, (0, reason)) if isinstance(error, Exception) else (None, ())
+            yield fails if isinstance(error, Exception) else (None, ())
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the reason of a failure, for people."""
+    return f"{type(error).__name__}: {error}"
 
 
 class Spending(Call):
@@ -112,11 +117,12 @@ class SpendingVerb(Generic[C]):
         `arm` say what to call; `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note
         what is reported at the end of the block. Without such a note:
 
-        - an `Exception` that leaves the block is reported as a failure that cost nothing;
-        - after a clean end nothing is reported: the cost is unknown, so the hold stays until it
-          expires, and then counts as spent at its maximum until a report comes;
-        - the same holds for a cancelled task and Ctrl-C, as the call may be billed.
+        - an `Exception` that leaves the block is reported as a failure, and the arm cools down;
+        - a clean end, a cancelled task and Ctrl-C are not reported;
+        - the cost is unknown each time, as the call may be billed: the hold stays until it expires,
+          and then counts as spent at its maximum until a report comes.
 
+        `fail(cost=0)` is for a call that is known to be free: refused, not sent, an error status.
         Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
         """
         return self._call(self, request_id, arms=arms, context=context, labels=labels)

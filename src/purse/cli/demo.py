@@ -78,7 +78,7 @@ class _Traffic:
             if number in _OUTAGE:
                 if model == _DOWN:
                     self.failed += 1
-                    call.fail(reason="503 Service Unavailable")
+                    call.fail(cost=0, reason="503 Service Unavailable")
                     return
                 self.aside[model] += 1
             good = chance < _MODELS[model].good

@@ -118,7 +118,8 @@ OPTIONS = {
         "reward": "From 0 to 1, or in the campaign's range",
     },
     "fail": {
-        "cost": "What it cost all the same, as tell takes it",
+        "cost": "What it cost all the same, as tell takes it; 0 for a call that was refused or "
+        "never sent [default: not known, as after a time-out: the hold stays]",
         "reason": "For people; the journal keeps the first 200 printable characters",
     },
     "add-arm": {

@@ -12,22 +12,23 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from purse.asynchronous import AsyncCampaign
-from purse.base import validation
+from purse.base import amounts, validation
 from purse.base.optional import needs
 from purse.campaign.campaign import Campaign
-from purse.campaign.spending import AsyncSpending, Call
+from purse.campaign.spending import AsyncSpending, Call, reason_of
 from purse.errors import InvalidInput, invalid
 from purse.integrations.campaign_costs import check_campaign, chosen_arm, largest_costs
 
 with needs("purse.integrations.pydantic_ai", "pydantic-ai"):
     import genai_prices
+    from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
     from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
     from pydantic_ai.models import Model, infer_model
     from pydantic_ai.models.wrapper import WrapperModel
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["PurseModel", "most_of", "ticket_of"]
 
 _TICKET = "purse_ticket"  # in the metadata of a response
+_TIMEOUTS = (408, 504)  # statuses after which a provider may go on, and charge
+_NOT_SENT = ("pool", "connect")  # phases of a connection that failed
 _Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
 _log = logging.getLogger("purse.pydantic_ai")
 
@@ -91,7 +94,8 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         settings = self._limited(model_settings)
         async with self._spending(messages, settings, model_request_parameters) as call:
             model = self.models[chosen_arm(call.ticket)]
-            response = await model.request(messages, settings, model_request_parameters)
+            with _refusals(call):
+                response = await model.request(messages, settings, model_request_parameters)
             self._settle(call, model, response)
         await self._rewarded(call, response, messages)
         names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
@@ -111,9 +115,13 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         settings = self._limited(model_settings)
         async with self._spending(messages, settings, model_request_parameters) as call:
             model = self.models[chosen_arm(call.ticket)]
-            async with model.request_stream(
-                messages, settings, model_request_parameters, run_context
-            ) as stream:
+            async with AsyncExitStack() as stack:
+                with _refusals(call):
+                    stream = await stack.enter_async_context(
+                        model.request_stream(
+                            messages, settings, model_request_parameters, run_context
+                        )
+                    )
                 yield stream
             response = stream.get()
             if response.state == "complete":
@@ -148,16 +156,23 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         return AsyncCampaign(self.campaign).spending(arms=arms)
 
     def _settle(self, call: Call, model: Model, response: ModelResponse) -> None:
+        """Note what an answer cost. If that cannot be told, the hold stays, and the answer counts
+        all the same.
+        """
         usage = response.usage
         if usage.input_tokens or usage.output_tokens:
-            call.settle(_price(model, usage))
-        else:
-            _log.warning(
-                "no usage of ticket %s of campaign %s: the hold stays until it expires, and then "
-                "counts as spent",
-                call.ticket.id,
-                call.ticket.campaign,
-            )
+            with suppress(Exception):  # a price table may choke on what a provider counts
+                cost = _price(model, usage)
+                if amounts.to_units("cost", cost) >= 0:
+                    call.settle(cost)
+                    return
+        _log.warning(
+            "no price of ticket %s of campaign %s, with %s: the hold stays until it expires, and "
+            "then counts as spent",
+            call.ticket.id,
+            call.ticket.campaign,
+            usage,
+        )
 
     async def _rewarded(self, call: Call, response: Any, messages: Any) -> None:
         if self.reward is None:
@@ -169,6 +184,19 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
                 await AsyncCampaign(self.campaign).reward(call.ticket, reward)
         except Exception:  # the cost stands; the reward may still come by hand
             _log.exception("no reward for ticket %s", call.ticket.id)
+
+
+@contextmanager
+def _refusals(call: Call) -> Iterator[None]:
+    """Note that a call was free if its request was refused or never sent, before any answer."""
+    try:
+        yield
+    except ModelAPIError as error:
+        begun = getattr(error, "in_stream", False)
+        refused = isinstance(error, ModelHTTPError) and error.status_code not in _TIMEOUTS
+        if not begun and (refused or getattr(error, "phase", None) in _NOT_SENT):
+            call.fail(cost=0, reason=reason_of(error))
+        raise
 
 
 def most_of(

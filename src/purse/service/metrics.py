@@ -39,7 +39,7 @@ _COUNTS = {
     "tickets": "Tickets given out.",
     "told": "Tickets that were reported on.",
     "void": "Tickets that were cancelled.",
-    "failed": "Tickets whose call did not work.",
+    "failed": "Tickets whose call did not work, and whose cost is known.",
     "skipped": "Rounds that the policy let pass.",
     "conflicts": "Reports that contradicted an earlier one.",
     "overruns": "Reports of a cost above what was held.",

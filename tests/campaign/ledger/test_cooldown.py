@@ -35,7 +35,7 @@ def traffic(
         issued[arm] += 1
         if arm in down(turn):
             failed[arm] += 1
-            campaign.fail(ticket, reason="503")
+            campaign.fail(ticket, 0, reason="503")
         else:
             campaign.tell(ticket, float(rng.random() < QUALITY[arm]), "0.005")
     return issued, failed
@@ -81,7 +81,7 @@ def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> N
     harness = MemoryHarness()
     campaign = harness.create("c", **TERMS, cooldown=600)
     for _ in range(3):
-        campaign.fail(campaign.ask(arms=["c"]))
+        campaign.fail(campaign.ask(arms=["c"]), 0)
         assert campaign.status().cooling[0].length == 600
         harness.clock += 600_000
     assert campaign.audit(full=True).ok
@@ -90,9 +90,9 @@ def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> N
 def test_the_first_of_several_arms_that_is_ready_is_what_the_refusal_names() -> None:
     harness = MemoryHarness()
     campaign = harness.create("c", **TERMS)
-    campaign.fail(campaign.ask(arms=["a"]))
+    campaign.fail(campaign.ask(arms=["a"]), 0)
     harness.clock += 400
-    campaign.fail(campaign.ask(arms=["b"]))
+    campaign.fail(campaign.ask(arms=["b"]), 0)
     with pytest.raises(ArmsCoolingDown) as error:
         campaign.ask(arms=["a", "b"])
     assert error.value.seconds == 0.6

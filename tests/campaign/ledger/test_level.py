@@ -229,7 +229,7 @@ def test_events_go_on_after_a_clock_that_was_ahead() -> None:
     def hour(at: int) -> None:
         spend(harness, campaign, at, next(costs))  # an overrun
         campaign.ask()
-        campaign.fail(campaign.ask())
+        campaign.fail(campaign.ask(), 0)
         harness.clock += 60_000
         campaign.expire()
 

@@ -183,10 +183,15 @@ def test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held() -> None:
     campaign.void(batch[1])
     assert refusal(Conflict, campaign.ask_many, 2, "two") == (
         "request_id='two' was answered with ticket 1, which is void by now: nothing is held for "
-        "it; ask with another request_id"
+        "another call; ask with another request_id"
     )
     assert campaign.ticket(1).held == ("0",)
     assert balance(campaign) == ("0", "0", "0", "3", "0")
+    failed, void = campaign.ask_many(2, "both")
+    campaign.void(void)
+    campaign.fail(failed, 0)
+    said = refusal(Conflict, campaign.ask_many, 2, "both")
+    assert "answered with ticket 3, which is failed by now" in said
 
 
 def test_a_request_that_was_refused_may_be_repeated() -> None:

@@ -24,6 +24,8 @@ ROADS: dict[str, list[tuple[Any, ...]]] = {
     "settled": [("settle", "0.3")],
     "told": [("tell", 0.5, "0.3")],
     "told, in parts": [("settle", "0.3"), ("reward", 0.5)],
+    "held, failed": [("fail",)],
+    "presumed, failed": [("fail",), ("expire",)],
     "failed": [("fail", "0.3")],
     "failed, rewarded": [("fail", "0.3"), ("reward", 0.5)],
     "void": [("void",)],
@@ -66,9 +68,23 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("void", ("reward", 0.5), ("void", "0", "0")),
     ("void, rewarded", ("reward", 0.5), DUPLICATE),
     ("void, rewarded", ("reward", 0.4), CONFLICT),
-    ("held", ("fail",), ("failed", "0", "0")),
+    ("held", ("fail",), ("held", "0", "0")),
+    ("held", ("fail", 0), ("failed", "0", "0")),
     ("held", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("held, rewarded", ("fail",), ("held", "0", "0")),
+    ("held, failed", ("fail",), DUPLICATE),
+    ("held, failed", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("held, failed", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
+    ("held, failed", ("settle", "0.3"), ("settled", "0.3", "0")),
+    ("held, failed", ("void",), ("void", "0", "0")),
+    ("presumed", ("fail",), ("presumed", "0", "0")),
     ("presumed", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("presumed, failed", ("fail",), DUPLICATE),
+    ("presumed, failed", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("settled", ("fail",), CONFLICT),
+    ("told", ("fail",), CONFLICT),
+    ("failed", ("fail",), DUPLICATE),
+    ("void", ("fail",), CONFLICT),
     ("settled", ("fail", "0.3"), CONFLICT),
     ("told", ("fail", "0.3"), CONFLICT),
     ("failed", ("fail", "0.3"), DUPLICATE),
@@ -120,7 +136,8 @@ def test_every_cell_of_the_table_of_states(
         rest = f"{max(0, 1 - float(spent)):g}"
         back = {"held": "0", "presumed": "0", "void": "1"}.get(after, rest)
         back = "0" if state.startswith("void") and after != "void" else back
-        late = state.split(",")[0] in ("presumed", "void") and step[0] not in ("reward", "void")
+        pays = step[0] not in ("reward", "void") and step != ("fail",)
+        late = state.split(",")[0] in ("presumed", "void") and pays
         assert receipt == (ticket, after, False, late, (spent,), (back,), (overrun,))
         (shown,) = campaign.status().purses
         assert (shown.spent, shown.overrun) == (spent, overrun)
@@ -135,7 +152,7 @@ def test_costs_of_several_resources_by_name_or_in_order() -> None:
         arms={"red": [2, 3]}, resources=["euros", "hours"], budget=[10, 20], cost_min=[[1, 0]]
     )
     ticket, failed = campaign.ask_many(2)
-    assert campaign.fail(failed).refunded == ("2", "3")  # 0 is that of all resources
+    assert campaign.fail(failed, 0).refunded == ("2", "3")  # 0 is that of all resources
     for cost in (1, [1], [1, 1, 1], [[1, 1]]):
         message = refusal(InvalidInput, campaign.tell, ticket, 1, cost)
         assert message == f"cost={cost}: must be one amount for each of the resources euros, hours"
@@ -256,9 +273,32 @@ def test_nothing_is_learnt_from_what_failed_or_was_void() -> None:
     assert campaign.probabilities() != before
 
 
+def test_a_failure_of_unknown_cost_cools_its_arm_and_keeps_its_hold() -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, policy="exp3.bwk", arms={"red": 1}, cooldown=5, expires_after=60,
+                    alerts=["cooling-down"], capacity=2)  # fmt: skip
+    ticket = campaign.ask("r")
+    assert (ticket.id, campaign.fail(ticket, reason="timeout").state) == (1, "held")
+    (cooling,) = campaign.status().cooling
+    events = [entry.body["rule"] for entry in campaign.journal() if entry.kind == "event"]
+    assert events == ["cooling-down"]
+    assert "ticket 1, which is failed by now" in refusal(Conflict, campaign.ask, "r")
+    harness.clock += 60_000
+    assert campaign.expire() == 1
+    assert balance(campaign) == ("0", "0", "1", "9", "0")
+    receipt = campaign.fail(ticket, "0.3", "the bill")
+    assert (receipt.state, receipt.late, receipt.refunded) == ("failed", True, ("0.7",))
+    assert balance(campaign) == ("0.3", "0", "0", "9.7", "0")
+    assert campaign.status().cooling == (cooling,)  # the second report begins no cool-down
+    assert campaign.audit(full=True).ok
+    assert [entry.kind for entry in campaign.journal() if entry.ticket == 1] == [
+        "asked", "broken", "expired", "failed"
+    ]  # fmt: skip
+
+
 def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut() -> None:
     campaign = made()
-    campaign.fail(campaign.ask(), reason="502 Bad Gateway\n<html>" + "x" * 300)
+    campaign.fail(campaign.ask(), 0, reason="502 Bad Gateway\n<html>" + "x" * 300)
     (entry,) = [each for each in campaign.journal() if each.kind == "failed"]
     assert entry.body["reason"] == "502 Bad Gateway <html>" + "x" * 178
 

@@ -127,7 +127,7 @@ def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage
     for cost in (9, 10):
         spend(campaign, cost)
     for arm in ("small", "large"):
-        campaign.fail(campaign.ask(arms=[arm]))
+        campaign.fail(campaign.ask(arms=[arm]), 0)
     wanted = [f"overrun/{hour}", f"cooling-down:0/{hour}", f"cooling-down:1/{hour}"]
     assert keys(campaign) == wanted
     storage.now = lambda: START + 5_000

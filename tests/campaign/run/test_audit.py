@@ -144,7 +144,7 @@ def play_one(campaign: Campaign) -> None:
     tickets = campaign.ask_many(6, labels={"user": "x"})
     campaign.tell(tickets[0], 1, "0.03")
     campaign.settle(tickets[1], "0.02")
-    campaign.fail(tickets[2])
+    campaign.fail(tickets[2], 0)
     campaign.void(tickets[3])
 
 

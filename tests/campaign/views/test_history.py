@@ -421,8 +421,8 @@ def test_what_becomes_of_pulls_is_counted_for_their_arm() -> None:
     assert counted() == {"a": [1, 1, 1], "b": [0, 1, 0]}
     now += 6_000
     campaign.expire()
-    assert not campaign.fail(late).duplicate
-    assert campaign.fail(late).duplicate
+    assert not campaign.fail(late, 0).duplicate
+    assert campaign.fail(late, 0).duplicate
     campaign.settle(rewarded, "0.01")
     campaign.reward(waits, 1)
     campaign.reward(void, 1)
@@ -456,8 +456,8 @@ def test_arms_that_are_added_have_rows_and_failures_of_their_own(
     followed = FollowedHistory(campaign.terms, campaign.storage)
     assert list(counts_of(followed.follow())) == ["a", "b"]
     campaign.add_arm("c")
-    campaign.fail(ticket)
-    campaign.fail(campaign.ask(arms=["c"]))
+    campaign.fail(ticket, 0)
+    campaign.fail(campaign.ask(arms=["c"]), 0)
     campaign.retire_arm("c")
     followed = restarted(campaign, monkeypatch, followed)
     assert counts_of(followed.follow(), "failed") == {"a": [1], "b": [0], "c": [1]}
@@ -470,7 +470,7 @@ def test_open_and_settled_tickets_outlive_a_checkpoint(monkeypatch: pytest.Monke
     failing, settling, told = (campaign.ask(arms=["b"]) for _ in range(3))
     campaign.settle(told, "0.01")
     followed = restarted(campaign, monkeypatch, FollowedHistory(campaign.terms, campaign.storage))
-    campaign.fail(failing)
+    campaign.fail(failing, 0)
     campaign.settle(settling, "0.01")
     campaign.reward(told, 1)
     found = followed.follow()

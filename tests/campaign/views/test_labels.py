@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from io import StringIO
+from operator import add
+from random import Random
 from typing import Any
 
 import pytest
@@ -86,6 +89,31 @@ def test_labels_by_day_count_tickets_on_the_local_day_of_their_ask(harness: Memo
     wrong: Any = "week"
     with pytest.raises(InvalidInput, match="by='week': must be one of 'day'"):
         campaign.labels(by=wrong)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_days_together_are_the_labels_whatever_was_reported(seed: int) -> None:
+    """Reports of all kinds come late, twice, above the hold, and on void tickets."""
+    harness, rng = MemoryHarness(), Random(seed)
+    campaign = harness.create("c", **TERMS)
+    for number in range(1, 40):
+        campaign.ask(arms=["a"], labels={"tenant": rng.choice("xyz")})
+        for _ in range(3):
+            verb = rng.choice(["tell", "settle", "reward", "fail", "break", "void"])
+            cost = rng.choice(["0", "0.5", "1.25"])
+            said = {"tell": (0.5, cost), "settle": (cost,), "reward": (0.5,), "fail": (cost,)}
+            ticket = rng.randint(1, number)
+            with suppress(Conflict):
+                getattr(campaign, "fail" if verb == "break" else verb)(ticket, *said.get(verb, ()))
+        harness.clock += rng.randrange(3_600_000)
+        campaign.expire()
+    added: dict[str, list[Decimal]] = {}
+    for day in campaign.labels(by="day"):
+        money = (day.tickets, *day.spent, *day.held, *day.presumed, *day.overrun)
+        before = added.setdefault(f"{day.key}={day.value}", [Decimal(0)] * 5)
+        added[f"{day.key}={day.value}"] = list(map(add, before, map(Decimal, money)))
+    assert added == {label: list(map(Decimal, money)) for label, money in sums(campaign).items()}
+    assert campaign.audit(full=True).ok
 
 
 def test_a_repeat_with_other_labels_is_a_conflict(campaign: Campaign) -> None:

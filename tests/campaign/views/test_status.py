@@ -43,7 +43,7 @@ def test_status_in_words() -> None:
         START / 1000 + 5,
         START / 1000 + 5,
     )
-    campaign.fail(campaign.ask())
+    campaign.fail(campaign.ask(), 0)
     campaign.settle(campaign.ask(), "0.5")
     assert "tickets: 1 held, 1 settled, 1 told, 1 failed" in str(campaign.status())
     facts = json.loads(json.dumps(status.as_dict()))

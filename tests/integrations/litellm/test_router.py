@@ -152,10 +152,10 @@ def test_a_stream_that_breaks_costs_what_came_or_falls_back(
     if part == 1:
         router = lab.router(fallbacks=[{"auto": ["spare"]}])
         assert lab.ask(router, 1, stream=True) == {"spare": 1}
-        tickets = counts(campaign)
-        assert tickets["failed"] == 1
-        # LiteLLM reports a cost of 0 for such a fallback, which no arm has: its hold stays
-        assert tickets.get("told", 0) + tickets.get("held", 0) == 1
+        # what broke off may be billed; and LiteLLM reports a cost of 0 for such a fallback, which
+        # no arm has: these holds stay
+        assert set(counts(campaign)) <= {"tickets", "told", "held"}
+        assert counts(campaign)["held"] >= 1
     else:
         answers = lab.ask(lab.router(), 1, stream=True)
         errors = {"APIConnectionError", "MidStreamFallbackError", "InternalServerError"}
@@ -164,13 +164,25 @@ def test_a_stream_that_breaks_costs_what_came_or_falls_back(
         assert float(balance(campaign)[0]) > 0
 
 
-def test_a_timeout_may_be_billed(lab: Lab) -> None:
-    for charged in (True, False):
-        campaign = lab.start(charge_timeouts=charged)
-        found = lab.ask(lab.router(), 1, mock_timeout=True, timeout=0.01)
-        assert found == {"Timeout": 1}
-        assert lab.ended(campaign) == {"failed": 1}
-        assert (float(balance(campaign)[0]) > 0) == charged
+def test_a_call_that_failed_is_free_only_if_the_provider_did_not_begin(lab: Lab) -> None:
+    import litellm
+
+    for error, state in (
+        ("RateLimitError", "failed"),
+        ("ServiceUnavailableError", "failed"),
+        ("InternalServerError", "held"),
+        ("Timeout", "held"),
+    ):
+        campaign = lab.start()
+        answer: Any = f"litellm.{error}"
+        if error == "ServiceUnavailableError":
+            answer = litellm.ServiceUnavailableError("overloaded", "openai", "gpt-5-nano")
+        slow = {"mock_timeout": True, "timeout": 0.01}
+        request = slow if error == "Timeout" else {"mock_response": answer}
+        assert lab.ask(lab.router(), 1, **request) == {error: 1}
+        assert counts(campaign) == {"tickets": 1, state: 1}
+        assert balance(campaign)[0] == "0"
+        assert len(campaign.status().cooling) == 1
         lab.clear()
 
 

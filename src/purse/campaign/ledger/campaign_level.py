@@ -208,12 +208,12 @@ class CampaignLevel(Level):
                 head.alarm("below-minimum", entry.at)
             if head.cooling:
                 cooldown.succeeded(head, arm, after.id)
-        elif kind == "failed":
+        elif kind == "failed" or kind == "broken":
             if self.terms.cooldown is not None:
                 cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
         elif kind == "voided" or kind == "expired":
             cooldown.ended(head, arm, after.id)
-        if kind == "failed" or kind == "voided":
+        if kind in ("failed", "broken", "voided") and not before.failed:
             self.hear(arm, -1)
             if before.asked.get("initial"):
                 head.owed = sorted([*head.owed, arm])

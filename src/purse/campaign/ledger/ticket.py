@@ -30,6 +30,7 @@ class TicketRecord(NamedTuple):
     costs: Units | None = None
     reward: float | None = None
     source: str = ""  # its state before its cost was known
+    failed: bool = False  # its call did not work, whether or not the cost is known
 
     @classmethod
     def issued(cls, entry: LedgerEntry) -> TicketRecord:
@@ -53,14 +54,21 @@ class TicketRecord(NamedTuple):
             case "settled":
                 due = self.deadline if reward_within is None else entry.at + reward_within
                 return self._replace(
-                    state=SETTLED, costs=body["costs"], source=body["from"], deadline=due
+                    state=SETTLED,
+                    costs=body["costs"],
+                    source=body["from"],
+                    deadline=due,
+                    failed=False,
                 )
             case "failed":
-                return self._replace(state=FAILED, costs=body["costs"], source=body["from"])
+                costs, source = body["costs"], body["from"]
+                return self._replace(state=FAILED, costs=costs, source=source, failed=True)
+            case "broken":
+                return self._replace(failed=True)
             case "rewarded":
                 return self._replace(reward=body["reward"])
             case "voided":
-                return self._replace(state=VOID)
+                return self._replace(state=VOID, failed=False)
             case "expired":
                 return self._replace(state=PRESUMED)
         return self
@@ -144,7 +152,7 @@ def user_ticket(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
 def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     """Return the receipt of a ticket as it is now."""
     nothing = [0] * len(ticket.held)
-    if ticket.state in OPEN:  # its reward is known, and its cost is not
+    if ticket.state in OPEN:  # its cost is not known
         spent = refunded = overrun = nothing
     elif ticket.costs is None:
         spent, refunded, overrun = nothing, list(ticket.held), nothing

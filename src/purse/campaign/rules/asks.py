@@ -84,8 +84,8 @@ def _handed_out(
 ) -> list[TicketRecord]:
     """Return the tickets that answered a request before.
 
-    Raise `Conflict` if all are void or failed, because nothing is held for them, or if a ticket
-    had another context. Contexts for which no ticket was issued are not kept.
+    Raise `Conflict` if all are void or failed, because nothing is held for another call, or if a
+    ticket had another context. Contexts for which no ticket was issued are not kept.
     """
     by_number = transaction.campaign.tickets
     tickets = [
@@ -96,11 +96,11 @@ def _handed_out(
     for ticket, context in zip(tickets, contexts or (), strict=False):
         if ticket.asked.get("context") != context.numbers:
             raise Conflict(f"request_id={request!r} was used before with another context")
-    states = [ticket.state for ticket in tickets]
-    if set(states) <= {VOID, FAILED}:
+    if all(ticket.failed or ticket.state == VOID for ticket in tickets):
+        end = FAILED if tickets[0].failed else VOID
         raise Conflict(
-            f"request_id={request!r} was answered with ticket {first}, which is {states[0]} by "
-            "now: nothing is held for it; ask with another request_id"
+            f"request_id={request!r} was answered with ticket {first}, which is {end} by now: "
+            "nothing is held for another call; ask with another request_id"
         )
     return tickets
 

@@ -62,19 +62,23 @@ def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
     return receipt(transaction.find(number))
 
 
-def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
-    """Take that a call did not work, and what it cost; nothing is learnt."""
+def fail(transaction: Transaction, number: int, costs: Units | None, reason: str) -> Receipt:
+    """Take that a call did not work; nothing is learnt.
+
+    costs   None if they are not known: the ticket stays open, with its hold
+    """
     ticket = _pulled_ticket(transaction, number)
-    costs = list(costs)
-    if ticket.state == FAILED and ticket.costs == costs:
+    costs = None if costs is None else list(costs)
+    if ticket.failed and costs in (None, ticket.costs):
         return receipt(ticket, duplicate=True)
     if ticket.state not in OPEN:
-        raise _conflict(
-            transaction, ticket, {"fail": costs}, f"failed, {_report_text(None, costs)}"
-        )
-    transaction.add(
-        "failed", {**_cost_body(transaction, ticket, costs), "reason": reason}, ticket=number
-    )
+        what = "failed, " + (_report_text(None, costs) or "cost unknown")
+        raise _conflict(transaction, ticket, {"fail": costs}, what)
+    if costs is None:
+        transaction.add("broken", {"reason": reason}, ticket=number)
+    else:
+        body = {**_cost_body(transaction, ticket, costs), "reason": reason}
+        transaction.add("failed", body, ticket=number)
     return receipt(transaction.find(number))
 
 

@@ -242,8 +242,9 @@ def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[
     elif isinstance(level, CampaignLevel) and rule == "forecast" and "rounds_left" in entry.body:
         day = [entry.at // _DAY, *hour[1:]]
         yield from _misses(level, entry.body["rounds_left"] - 1, entry.at, day)
-    elif isinstance(level, CampaignLevel) and rule == "cooling-down" and entry.kind == "failed":
-        for cool in map(CoolDown._make, level.head.cooling):
+    elif isinstance(level, CampaignLevel) and rule == "cooling-down":
+        failures = level.head.cooling if entry.kind in ("failed", "broken") else ()
+        for cool in map(CoolDown._make, failures):
             if cool.length and cool.begun == entry.at:
                 yield f"{rule}:{cool.arm}", hour, {"arm": level.arms.names[cool.arm]}
 

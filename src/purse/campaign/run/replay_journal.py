@@ -205,6 +205,8 @@ class Replay:
                 reports.reward(transaction, ticket, body["reward"])
             case "failed":
                 reports.fail(transaction, ticket, body["costs"], body["reason"])
+            case "broken":
+                reports.fail(transaction, ticket, None, body["reason"])
             case "voided":
                 reports.void(transaction, ticket)
             case "expired":

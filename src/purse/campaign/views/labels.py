@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any
 
 from purse.campaign.api.results import LabelStatus
-from purse.campaign.api.states import OPEN
 from purse.campaign.ledger.ask_inputs import Sums
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import charge_move
@@ -32,7 +31,7 @@ def labels_by_day(
     limit     the number of labels of a day at most, those on which most was spent
     """
     by_day: dict[str, Sums] = {}
-    tickets: dict[int, tuple[str, TicketRecord]] = {}  # whose money may still move, with their days
+    tickets: dict[int, tuple[str, TicketRecord]] = {}  # whose cost is not known, with their days
     for entry in entries:
         if entry.kind == "asked":
             if wanted := _with_key(entry.body.get("labels", {}), key):
@@ -49,7 +48,7 @@ def labels_by_day(
             after = before.after(entry, None)
             if move := moved_between(before, after):
                 by_day[day].book(_with_key(before.asked["labels"], key), 0, move)
-            if after.state in OPEN:
+            if after.costs is None:  # a void ticket may cost something after all
                 tickets[after.id] = day, after
     return [
         replace(status, day=day)

@@ -19,6 +19,7 @@ from purse.base import validation
 from purse.base.optional import needs
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.ledger.ask_inputs import read_labels
+from purse.campaign.spending import reason_of
 from purse.errors import (
     ArmsCoolingDown,
     AskRefused,
@@ -44,8 +45,12 @@ from purse.integrations.litellm.defaults import VALID, labels_of, valid_answer, 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
     from litellm.exceptions import (
+        AuthenticationError,
         BadRequestError,
         BudgetExceededError,
+        NotFoundError,
+        PermissionDeniedError,
+        RateLimitError,
         ServiceUnavailableError,
         UnprocessableEntityError,
     )
@@ -53,6 +58,14 @@ with needs("purse.integrations.litellm", "litellm"):
 
 # errors after which the deployment is as well as before
 _THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
+# errors of a provider that did not begin; LiteLLM makes others of broken answers, too
+_FREE = (
+    AuthenticationError,
+    PermissionDeniedError,
+    NotFoundError,
+    RateLimitError,
+    ServiceUnavailableError,
+)
 _REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
 # the calls whose costs LiteLLM reports
 _PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
@@ -78,8 +91,6 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 that cools down
     answer_tokens   `max_tokens` of calls that set none; None: as many as the arm's maximum pays for
     margin      by how much a provider may count more tokens of a prompt than LiteLLM's tokenizer
-    charge_timeouts   whether a call that timed out counts as spent at its maximum, as it may be
-                      billed, or as free
 
     Raise `InvalidInput` when a value is not allowed, or another instance is in use.
     """
@@ -95,7 +106,6 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         wait: float = 2.0,
         answer_tokens: int | None = None,
         margin: float = 1.25,
-        charge_timeouts: bool = True,
     ) -> None:
         super().__init__()
         if not isinstance(campaigns, Mapping) or not campaigns:
@@ -114,7 +124,6 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         if answer_tokens is not None:
             self.answer_tokens = validation.integer("answer_tokens", answer_tokens, low=1)
         self.margin = validation.number("margin", margin, low=1, high=100)
-        self.charge_timeouts = charge_timeouts
         self._attempts = Attempts()
         other = PurseRouter._instance and PurseRouter._instance()
         if other is not None:
@@ -331,7 +340,12 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         """Report that an attempt failed, before the next one is made."""
         attempt = self._attempts.find(request_data)
         if attempt is not None:
-            await self._fail(attempt, exception, None)
+            if isinstance(exception, _THE_REQUESTS_FAULT):
+                await attempt.end("void")
+            else:  # no subclass is free: an error amid a stream is one
+                cost = 0 if type(exception) in _FREE else None
+                await attempt.end("fail", cost, reason_of(exception))
+            self._attempts.forget(attempt)
 
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
@@ -339,16 +353,9 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         """Report a failure that no other hook did: a stream that broke in the middle."""
         attempt = self._attempts.find(kwargs.get("litellm_params"))
         if attempt is not None:
-            await self._fail(attempt, kwargs.get("exception"), kwargs.get("response_cost"))
-
-    async def _fail(self, attempt: Attempt, error: Any, cost: float | None) -> None:
-        if not cost and isinstance(error, _THE_REQUESTS_FAULT):
-            await attempt.end("void")
-        else:
-            charged = self.charge_timeouts and isinstance(error, litellm.Timeout)
-            spent = attempt.ticket.held[0] if charged and not cost else float(cost or 0)
-            await attempt.end("fail", spent, f"{type(error).__name__}: {error}")
-        self._attempts.forget(attempt)
+            error, cost = kwargs.get("exception"), kwargs.get("response_cost")
+            await attempt.end("fail", float(cost) if cost else None, reason_of(error))
+            self._attempts.forget(attempt)
 
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], user_api_key_dict: Any, response: Any, *_: Any, **__: Any
