@@ -275,25 +275,27 @@ def test_nothing_is_learnt_from_what_failed_or_was_void() -> None:
 
 def test_a_failure_of_unknown_cost_cools_its_arm_and_keeps_its_hold() -> None:
     harness = MemoryHarness()
-    campaign = made(harness, policy="exp3.bwk", arms={"red": 1}, cooldown=5, expires_after=60,
-                    alerts=["cooling-down"], capacity=2)  # fmt: skip
-    ticket = campaign.ask("r")
+    terms = {"budget": 100, "cooldown": 5, "expires_after": 60, "alerts": ["cooling-down"]}
+    campaign = made(harness, **terms)
+    ticket = campaign.ask("r", arms=["red"])
+    campaign.ask_many(20, arms=["red"])  # as many without a reward as make an arm silent
     assert (ticket.id, campaign.fail(ticket, reason="timeout").state) == (1, "held")
     (cooling,) = campaign.status().cooling
     events = [entry.body["rule"] for entry in campaign.journal() if entry.kind == "event"]
     assert events == ["cooling-down"]
-    assert "ticket 1, which is failed by now" in refusal(Conflict, campaign.ask, "r")
+    said = refusal(Conflict, campaign.ask, "r", arms=["red"])
+    assert "ticket 1, which is failed by now" in said
     harness.clock += 60_000
-    assert campaign.expire() == 1
-    assert balance(campaign) == ("0", "0", "1", "9", "0")
+    assert campaign.expire() == 21
+    assert balance(campaign) == ("0", "0", "21", "79", "0")
     receipt = campaign.fail(ticket, "0.3", "the bill")
     assert (receipt.state, receipt.late, receipt.refunded) == ("failed", True, ("0.7",))
-    assert balance(campaign) == ("0.3", "0", "0", "9.7", "0")
+    assert balance(campaign) == ("0.3", "0", "20", "79.7", "0")
     assert campaign.status().cooling == (cooling,)  # the second report begins no cool-down
+    kinds = [entry.kind for entry in campaign.journal() if entry.ticket == 1]
+    assert kinds == ["asked", "broken", "expired", "failed"]
+    assert "silent" in [alarm.kind for alarm in campaign.status().alarms]
     assert campaign.audit(full=True).ok
-    assert [entry.kind for entry in campaign.journal() if entry.ticket == 1] == [
-        "asked", "broken", "expired", "failed"
-    ]  # fmt: skip
 
 
 def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut() -> None:
