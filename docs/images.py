@@ -86,10 +86,9 @@ def spend(storage: Storage) -> None:
         waiting.append((now + int(luck.expovariate(1 / 30_000)), campaign.ask()))
         for due, ticket in [item for item in waiting if item[0] <= now]:
             waiting.remove((due, ticket))
-            if ticket.arm is not None:
-                _, price, quality = MODELS[ticket.arm]
-                cost = min(price * luck.uniform(0.4, 1.6), float(MODELS[ticket.arm][0]))
-                campaign.tell(ticket, float(luck.random() < quality), f"{cost:.6f}")
+            _, price, quality = MODELS[ticket.arm]
+            cost = min(price * luck.uniform(0.4, 1.6), float(MODELS[ticket.arm][0]))
+            campaign.tell(ticket, float(luck.random() < quality), f"{cost:.6f}")
 
 
 @contextmanager

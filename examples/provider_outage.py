@@ -83,7 +83,6 @@ class Traffic:
     def ask(self) -> None:
         """Make a call; it takes a second or two, or fails at once."""
         ticket = self.campaign.ask()
-        assert ticket.arm is not None
         self.calls.append((self.now, ticket.arm))
         takes = 0.2 if self.is_down(ticket.arm) else self.luck.uniform(0.8, 2.4)
         heapq.heappush(self.waiting, (self.now + takes, ticket.id, ticket.arm))

@@ -77,7 +77,6 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
                 return calls
             time.sleep(0.02)  # what is held may come back
             continue
-        assert ticket.arm is not None
         try:
             quality, dollars = call(ticket.arm)
         except ProviderError:

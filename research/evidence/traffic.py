@@ -46,7 +46,7 @@ class Traffic:
             except ArmsCoolingDown:
                 counts["refused"] += 1
                 continue
-            arm = ticket.arm or ""
+            arm = ticket.arm
             counts[arm] += 1
             if arm in down(turn):
                 self.campaign.fail(ticket, 0, reason="503")

@@ -68,6 +68,7 @@ def test_a_campaign_and_a_policy_in_memory_agree(name: str) -> None:
         budget=30,
         cost_min=text(live.problem.cost_min),
         horizon=horizon,
+        skip=horizon is not None,
         policy=name,
         seed=5,
     )

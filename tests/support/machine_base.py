@@ -92,7 +92,7 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
         initial=policy in STARTS_WITH_PULLS,
         until=draw(st.sampled_from([None, None, None, START + 2 * LIFE, START + 2 * DAY])),
-        skip=draw(st.sampled_from([None, False])),
+        skip=draw(st.booleans()),
     )
     return draw(live_terms(terms, policy))
 
@@ -157,8 +157,8 @@ def as_given(terms: Terms) -> dict[str, Any]:
         given |= periods_as_given(terms.periods)
     if terms.until is not None:
         given["until"] = datetime.fromtimestamp(terms.until / 1000, UTC)
-    if terms.skip is not None:
-        given["skip"] = terms.skip
+    if terms.skip and terms.horizon is not None:
+        given["skip"] = True
     if terms.features is not None:
         given["features"] = {"length": list(terms.features), "code": None}
     return given

@@ -170,7 +170,7 @@ class AskMachine(ReportMachine):
             Drawn(
                 ticket.id,
                 ticket.t,
-                None if ticket.arm is None else names.index(ticket.arm),
+                None if ticket.skipped else names.index(ticket.arm),
                 ticket.probability,
             )
             for ticket in answer

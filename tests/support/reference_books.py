@@ -458,7 +458,7 @@ class Asking(Books):
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
         if place is None:
             assert self.terms.horizon is not None, "only a horizon ends a game of skips"
-            assert self.terms.skip is not False, f"{drawn} passes"
+            assert self.terms.skip, f"{drawn} passes"
             return False
         assert place in allowed, f"{drawn} is none of {allowed}"
         explored = self.chances(mask)

@@ -67,7 +67,7 @@ class Terms(NamedTuple):
     features: tuple[float, float] | None = None  # the range of the first of two
     periods: Periods | None = None
     until: int | None = None  # ms
-    skip: bool | None = None  # False: no round may pass
+    skip: bool = False  # whether rounds may pass
 
 
 class Report(NamedTuple):

@@ -104,6 +104,7 @@ def to_the_end(harness: StorageHarness) -> Any:
         budget=9,
         cost_min="0.1",
         horizon=30,
+        skip=True,
         policy="primal-dual-bwk",
         seed=11,
     )

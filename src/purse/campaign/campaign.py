@@ -74,7 +74,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         cost_min: kinds.Costs = None,
         resources: kinds.Resources | None = None,
         horizon: kinds.Rounds | None = defaults.HORIZON,
-        skip: bool | None = None,
+        skip: bool = False,
         policy: str = DEFAULT,
         seed: int = 0,
         expires_after: kinds.Seconds | None = defaults.EXPIRES_AFTER,
@@ -112,8 +112,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
                        asks, for which the campaign needs `every` or `until`; "auto": "traffic" if
                        there is one of them and the policy plans by forecasts, else no limit;
                        None: no limit
-        skip           whether rounds may pass without a pull, so that money is kept for others; if
-                       not, an arm is chosen in each. None: they may if there is a horizon
+        skip           whether rounds may pass without a pull, so that money is kept for others,
+                       which needs a horizon; if not, every ask that is granted returns an arm
         policy         a name with options, such as "exp3++.bwk:beta=1", or the path of a policy
                        file
         seed           the same seed and the same reports give the same choices

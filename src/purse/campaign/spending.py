@@ -33,8 +33,8 @@ class Call:
         self.receipt: Receipt | None = None
 
     @property
-    def arm(self) -> str | None:
-        """The arm to pull; None if the round passes without a pull."""
+    def arm(self) -> str:
+        """The arm to pull. Raise `TicketError` if the round passes without a pull."""
         return self.ticket.arm
 
     def tell(self, reward: Any, cost: Any) -> None:

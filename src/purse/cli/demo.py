@@ -73,7 +73,7 @@ class _Traffic:
         """Make one call: the campaign chooses a model, and is told how that went."""
         chance, part = self._draws.random(), self._draws.uniform(0.5, 1.5)
         with self.campaign.spending() as call:
-            model = str(call.arm)
+            model = call.arm
             self.calls[model] += 1
             if number in _OUTAGE:
                 if model == _DOWN:

@@ -17,8 +17,8 @@ OPTIONS = {
         "horizon": "The number of rounds, of each period; traffic: a forecast from the times of "
         "asks, for which the campaign needs --every or --until; auto: traffic if there is one of "
         "them and the policy plans by forecasts, else no limit; never: no limit",
-        "skip": "Whether rounds may pass without a pull, so that money is kept for others; if "
-        "not, an arm is chosen in each. never: they may if there is a horizon",
+        "skip": "Let rounds pass without a pull, so that money is kept for others, which needs a "
+        "horizon; if not, every ask that is granted returns an arm",
         "policy": "A name with options, such as exp3++.bwk:beta=1, or the path of a policy file",
         "seed": "The same seed and the same reports give the same choices",
         "expires_after": "Time after which a ticket without a report counts as spent at its "

@@ -60,7 +60,13 @@ def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
 def _show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
     """Print a line for each ticket."""
     rows = [
-        [str(one.id), one.arm or "-", f"{one.probability:.4g}", ",".join(one.held), one.state]
+        [
+            str(one.id),
+            "-" if one.skipped else one.arm,
+            f"{one.probability:.4g}",
+            ",".join(one.held),
+            one.state,
+        ]
         for one in tickets
     ]
     print_rows(head, [row[: len(head)] for row in rows], left=(1, 4))

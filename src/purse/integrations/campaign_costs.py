@@ -46,7 +46,7 @@ def _created_with(campaign: Campaign) -> dict[str, Decimal]:
 
 def chosen_arm(ticket: CampaignTicket) -> str:
     """Return the arm of a ticket; raise `AskRefused` if its round passes."""
-    if ticket.arm is None:
+    if ticket.skipped:
         raise AskRefused(
             "the request passes, as money is worth more in others; a campaign with skip=False "
             "answers every request that it can pay"

@@ -31,7 +31,7 @@ def traffic(
     for turn in range(asks):
         harness.clock += every
         ticket = campaign.ask()
-        arm = ticket.arm or ""
+        arm = ticket.arm
         issued[arm] += 1
         if arm in down(turn):
             failed[arm] += 1

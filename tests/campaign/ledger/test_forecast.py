@@ -37,7 +37,7 @@ def ask_at(harness: MemoryHarness, campaign: Campaign, at: int) -> Any:
     """Ask and tell; rewards are a function of arm and round."""
     harness.clock = at
     ticket = campaign.ask()
-    if ticket.arm is not None:
+    if not ticket.skipped:
         reward = float(
             (ticket.t * 7919) % 100 < {"small": 30, "middle": 60, "large": 90}[ticket.arm]
         )

@@ -162,7 +162,7 @@ def test_a_policy_that_stops_or_chooses_nonsense_is_refused() -> None:
         (7, PurseError, "uniform chose arm 7 in round 1, and there are arms 0 to 1"),
     ):  # fmt: skip
         refused(error, text, Game(script=(choice,)), asks.ask, 1, "first")
-    skipped = Game(script=(-1,), horizon=5)
+    skipped = Game(script=(-1,), horizon=5, skip=True)
     (ticket,) = skipped.do(asks.ask, 1, "first")
     assert (ticket.state, ticket.held, money(skipped.campaign)) == (
         "skipped", [0], "10 0 0 0 0 10",

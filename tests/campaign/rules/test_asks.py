@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -57,7 +58,12 @@ def test_the_last_of_the_budget_is_held_and_not_one_unit_more() -> None:
 
 def test_a_round_that_the_policy_lets_pass_holds_nothing() -> None:
     campaign = made(
-        policy="bobw-primal-dual:eta=0.5", arms={"red": 1}, cost_min="0.5", horizon=40, seed=8
+        policy="bobw-primal-dual:eta=0.5",
+        arms={"red": 1},
+        cost_min="0.5",
+        horizon=40,
+        skip=True,
+        seed=8,
     )
     tickets: list[Any] = []
     while not tickets or not tickets[-1].skipped:
@@ -65,7 +71,7 @@ def test_a_round_that_the_policy_lets_pass_holds_nothing() -> None:
         if not tickets[-1].skipped:
             campaign.tell(tickets[-1], 1, 1)
     skipped, before = tickets[-1], len(tickets) - 1
-    assert (skipped.arm, skipped.held, skipped.state) == (None, ("0",), "skipped")
+    assert (skipped.as_dict()["arm"], skipped.held, skipped.state) == (None, ("0",), "skipped")
     assert skipped.deadline is None
     assert balance(campaign) == (str(before), "0", "0", str(10 - before), "0")
     assert counts(campaign) == {"tickets": before + 1, "told": before, "skipped": 1}
@@ -295,15 +301,30 @@ def skipping(**changes: Any) -> Campaign:
 
 
 def test_rounds_may_pass_where_there_is_a_horizon() -> None:
-    campaign = skipping()
+    campaign = skipping(skip=True)
     passed = campaign.ask(arms=["large"])
-    assert (passed.skipped, passed.arm, passed.held) == (True, None, ("0",))
+    assert (passed.skipped, passed.held) == (True, ("0",))
+    words = "ticket 1 skipped its round: there is no arm to pull; see ticket.skipped"
+    assert refusal(TicketError, lambda: passed.arm) == words
+    with pytest.raises(TicketError), campaign.spending(arms=["large"]) as call:
+        call.tell(1.0, call.arm)
     assert campaign.ask().arm == "middle"
     status = campaign.status()
-    assert (status.rounds, status.counts["skipped"]) == (2, 1)
-    assert "tickets: 1 held, 1 skipped" in str(status)
-    assert "skip" not in campaign.terms.as_dict()
-    assert skipping(skip=True).terms.as_dict().keys() == campaign.terms.as_dict().keys()
+    assert (status.rounds, status.counts["skipped"]) == (3, 2)
+    assert "tickets: 1 held, 2 skipped" in str(status)
+
+
+def test_rounds_pass_only_if_that_was_asked_for() -> None:
+    """The default of stored terms stays that of older journals."""
+    campaign = skipping()
+    assert campaign.ask(arms=["large"]).arm == "large"
+    assert campaign.terms.as_dict()["skip"] is False
+    assert (skipping(skip=True).terms.policy, campaign.terms.policy) == (FRUGAL, FRUGAL + ":skip=0")
+    for told in (True, False):  # without a horizon it says nothing
+        endless = replace(skipping(horizon=None).terms, skip=told)
+        assert "skip" not in skipping(horizon=None).terms.as_dict()
+        assert (endless.may_skip, endless.policy) == (False, FRUGAL)
+        assert endless.checked() == endless
 
 
 @pytest.mark.parametrize(
@@ -313,9 +334,10 @@ def test_rounds_may_pass_where_there_is_a_horizon() -> None:
 )  # fmt: skip
 def test_no_round_passes_where_none_may(policy: str, horizon: int | None) -> None:
     """The ticket has the probability that was foreseen, and audits and copies agree."""
-    campaign = skipping(policy=policy, horizon=horizon, skip=False, budget=6)
-    free = skipping(policy=policy, horizon=horizon, budget=6)
-    assert campaign.terms.policy == policy + ":skip=0" * (policy in (FRUGAL, "replan"))
+    campaign = skipping(policy=policy, horizon=horizon, budget=6)
+    free = skipping(policy=policy, horizon=horizon, skip=horizon is not None, budget=6)
+    forced = horizon is not None and policy in (FRUGAL, "replan")
+    assert campaign.terms.policy == policy + ":skip=0" * forced
     skipped = 0
     masks = [["large"], None, ["large", "middle"], ["middle"], ["large"]]
     for turn in range(scale(60, 200)):
@@ -343,8 +365,8 @@ def test_no_round_passes_where_none_may(policy: str, horizon: int | None) -> Non
 def test_the_cheapest_arm_takes_the_chance_of_a_round_that_would_pass() -> None:
     """`bobw-primal-dual` draws "none" like an arm; the rest of its chances go to the cheapest."""
     campaign, free = (
-        skipping(policy="bobw-primal-dual", skip=False),
         skipping(policy="bobw-primal-dual"),
+        skipping(policy="bobw-primal-dual", skip=True),
     )
     open_chances, chances = free.probabilities(), campaign.probabilities()
     passes = 1 - sum(open_chances.values())
@@ -355,7 +377,7 @@ def test_the_cheapest_arm_takes_the_chance_of_a_round_that_would_pass() -> None:
 
 
 def test_with_exploration_too() -> None:
-    campaign = skipping(skip=False, explore=0.2)
+    campaign = skipping(explore=0.2)
     for _ in range(20):
         chances = campaign.probabilities()
         ticket = campaign.ask()
@@ -370,7 +392,7 @@ def test_with_exploration_too() -> None:
         ({"skip": 1.5}, "skip=1.5: must be True or False"),
         ({"skip": 0}, "skip=0: must be True or False"),
         ({"skip": "no"}, "skip='no': must be True or False"),
-        ({"skip": False, "policy": f"{FRUGAL}:skip=1"}, "must not have the option skip if skip is"),
+        ({"policy": f"{FRUGAL}:skip=1"}, "must not have the option skip unless skip is True"),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
@@ -380,7 +402,7 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], words: str) -> None:
 def test_terms_are_the_same_when_they_are_given_again() -> None:
     storage = in_memory()
     for _ in range(2):
-        campaign = Campaign.create("test", storage=storage, exist_ok=True, **SKIP_TERMS, skip=False)
+        campaign = Campaign.create("test", storage=storage, exist_ok=True, **SKIP_TERMS)
         assert campaign.terms.policy == f"{FRUGAL}:skip=0"
 
 

@@ -158,7 +158,7 @@ def test_money_that_is_held_is_waited_for(lab: Lab) -> None:
 
 def test_a_request_that_passes_is_refused_in_words_and_leaves_nothing_held(lab: Lab) -> None:
     planned = {"policy": "replan", "horizon": 300, "budget": "0.01", "cooldown": 60}
-    campaign = lab.start({**planned, "skip": None}, wait=0)
+    campaign = lab.start({**planned, "skip": True}, wait=0)
     lab.ask(lab.router(), 12, max_tokens=50)
     down = lab.router(("nano", "mini"), num_retries=2)
     found = lab.ask(down, 12, max_tokens=50)
@@ -176,7 +176,7 @@ def test_a_request_that_passes_is_refused_in_words_and_leaves_nothing_held(lab: 
 def test_the_refusal_of_a_request_that_passes_says_what_answers_every_request(lab: Lab) -> None:
     import litellm
 
-    lab.start({"policy": "replan", "horizon": 300, "budget": "0.01", "skip": None}, wait=0)
+    lab.start({"policy": "replan", "horizon": 300, "budget": "0.01", "skip": True}, wait=0)
     lab.ask(lab.router(), 3, max_tokens=50)
     down = lab.router(("nano", "mini"))
 

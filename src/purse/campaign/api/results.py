@@ -27,6 +27,7 @@ from purse.campaign.api.states import (
     LevelKind,
     TicketState,
 )
+from purse.errors import TicketError
 
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
 _Amounts = tuple[Amount, ...]  # one per resource
@@ -69,9 +70,7 @@ def write_time(seconds: float, zone: str = "UTC") -> str:
 
 # Tickets and receipts are tuples, for each ask and tell makes one: a frozen dataclass of ten fields
 # takes four times as long to make.
-class CampaignTicket(NamedTuple):
-    """Permission to pull an arm."""
-
+class _TicketFields(NamedTuple):
     campaign: str
     id: int
     t: Annotated[int, "The round."]
@@ -83,10 +82,28 @@ class CampaignTicket(NamedTuple):
     asked_at: float  # seconds since 1970
     deadline: float | None
 
+
+class CampaignTicket(_TicketFields):
+    """Permission to pull an arm."""
+
+    __slots__ = ()
+
     @property
     def skipped(self) -> bool:
-        """Whether the round passes without a pull: there is nothing to tell."""
-        return self.arm is None
+        """Whether the round passes without a pull: there is nothing to tell. It may do so only if
+        the campaign was created with `skip`.
+        """
+        return super().arm is None
+
+    @property
+    def arm(self) -> str:
+        """The arm to pull. Raise `TicketError` if the round passes without a pull."""
+        arm = super().arm
+        if arm is None:
+            raise TicketError(
+                f"ticket {self.id} skipped its round: there is no arm to pull; see ticket.skipped"
+            )
+        return arm
 
     def __repr__(self) -> str:
         lead = f"<CampaignTicket {self.id} of {self.campaign!r}"

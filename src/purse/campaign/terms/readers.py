@@ -188,14 +188,14 @@ def read_policy(policy: Any, features: Features, arms: Sequence[str], *, skips: 
     if skips or "skip" not in signature(policies.load(name).params).parameters:
         return text
     if options.get("skip"):
-        raise invalid("policy", policy, "must not have the option skip if skip is False")
+        raise invalid("policy", policy, "must not have the option skip unless skip is True")
     return text if "skip" in options else f"{text}{',' if options else ':'}skip=0"
 
 
 def read_skip(skip: Any, horizon: Any) -> bool:
-    """Return whether rounds may pass, which they never do without a horizon."""
-    if skip is not None and not isinstance(skip, bool):
+    """Return whether rounds may pass; True without a horizon, as then none does anyhow."""
+    if not isinstance(skip, bool):
         raise invalid("skip", skip, "must be True or False")
     if skip and horizon is None:
         raise invalid("skip", skip, "needs a horizon: without one no round may pass")
-    return skip is not False
+    return skip or horizon is None

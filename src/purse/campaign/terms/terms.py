@@ -91,7 +91,7 @@ class Terms(BudgetTerms):
     # (K, d) units: the most that a pull costs as the policy knows it, if that is above `cost_max`
     cost_ceiling: Table | None = None
     policy_version: int = 0  # of its rule, if the policy counts them
-    skip: bool = True  # whether rounds may pass, if there is a horizon
+    skip: bool = True  # whether rounds may pass, if there is a horizon; False unless asked for
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     map: str | None = None  # which adds numbers to a context that the policy sees
     account: str = ""  # the account above it
@@ -322,7 +322,7 @@ class Terms(BudgetTerms):
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["capacity"] = self.capacity or None
         facts["explore"] = self.explore or None
-        facts["skip"] = None if self.skip else False
+        facts["skip"] = self.may_skip
         facts["until"] = EPOCH + self.until * MILLISECOND if self.until else None
         facts["arms"] = dict(zip(self.arms, facts.pop("cost_max"), strict=True))
         if self.cost_ceiling is not None:
@@ -339,6 +339,8 @@ class Terms(BudgetTerms):
             ahead=self.ahead,
             rules=self.rules,
         )
+        if self.skip is False:  # which older terms say without a horizon, too
+            again = replace(again, skip=False)
         wants: dict[str, Any] = {
             name: getattr(again, name) and getattr(self, name) is True for name in _COUNTS
         }

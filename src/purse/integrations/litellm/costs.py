@@ -202,8 +202,7 @@ def create_campaign(
     name            the name of the campaign; None: the name of the first group
     prompt_tokens   the longest prompt; None: what fits into the model's context window
     answer_tokens   the longest answer; None: `max_tokens` of the deployment, or of its model
-    terms           everything else that `Campaign.create` takes; `skip` is False, so that every
-                    request that can be paid is answered
+    terms           everything else that `Campaign.create` takes
 
     An arm is a deployment with a `model_info.id` of your own, or all deployments of a model.
 
@@ -224,7 +223,7 @@ def create_campaign(
         arms=maxima,
         budget=budget,
         storage=storage,
-        **{"resources": ["USD"], "exist_ok": True, "skip": False, **terms},
+        **{"resources": ["USD"], "exist_ok": True, **terms},
     )
 
 
