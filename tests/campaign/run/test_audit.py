@@ -351,7 +351,7 @@ FAR = 1000  # beyond all numbers in the tree
 CACHE = "a cache: its reader begins at an earlier entry if it is not whole, or of another journal"
 NO_LEVEL = "the row is of no level, and nobody reads it"
 OTHER_TREE = "the level is in no tree that is audited"
-UNSEEN = {
+UNSEEN: dict[tuple[str, str | None, str | None], str] = {
     ("purse_levels", "a row more", "account"): OTHER_TREE,
     ("purse_balances", "a row more by level", None): NO_LEVEL,
     ("purse_journal", "a row more by level", None): NO_LEVEL,

@@ -61,7 +61,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[Any, steps._StepsOfKind]:
     return made
 
 
-def play(campaign: Campaign, rounds: int) -> list[tuple[str | None, float]]:
+def play(campaign: Campaign, rounds: int) -> list[tuple[str, float]]:
     chosen = []
     for _ in range(rounds):
         ticket = campaign.ask()

@@ -61,7 +61,7 @@ def test_a_journal_that_comes_to_something_else_is_left_as_it_is(old: StorageHar
     this = "(SELECT id FROM purse_levels WHERE name = 'chat')"
     old.execute(f"UPDATE purse_balances SET spent = spent - 1 WHERE key = '' AND level = {this}")
     before = everything(old)
-    with pytest.raises(PurseError, match="campaign 'chat' does not come to its balances"):
+    with pytest.raises(PurseError, match="campaign 'chat' does not come to what is stored"):
         upgrade(old.address)
     assert everything(old) == before
 

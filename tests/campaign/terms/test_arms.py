@@ -21,7 +21,7 @@ TERMS: dict[str, Any] = {
 }
 
 
-def chosen(campaign: Campaign, asks: int = 60) -> set[str | None]:
+def chosen(campaign: Campaign, asks: int = 60) -> set[str]:
     """The arms of tickets that are asked for and told."""
     arms = set()
     for _ in range(asks):

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any
 
-import orjson
-
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
@@ -20,7 +18,7 @@ from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.committer import writes_of
 from purse.campaign.storage import sql
 from purse.campaign.storage.migrate import migrate
-from purse.campaign.storage.sql import Session, Statement, StoredLevel
+from purse.campaign.storage.sql import Session, Statement, StoredLevel, read_entry
 from purse.campaign.terms.budget_terms import AccountTerms
 from purse.campaign.terms.terms import Terms
 from purse.errors import PurseError
@@ -59,10 +57,7 @@ class _FoldedLevel:
     def _page(self, position: int, limit: int, after: int = 0) -> list[_Line]:
         """Return entries of the journal after one."""
         rows = self.session.read([(sql.DIGESTED, (self.name, after, limit))])[0]
-        return [
-            (row[6] or 0, position, row[0], LedgerEntry(*row[:5], orjson.loads(row[5]), row[5]))
-            for row in rows
-        ]
+        return [(row[6] or 0, position, row[0], read_entry(row)) for row in rows]
 
     def lines(self, position: int) -> Iterator[_Line]:
         """Yield all entries of the journal."""
@@ -84,18 +79,20 @@ class _FoldedLevel:
 
     def _about(self, ticket: int) -> list[LedgerEntry]:
         rows = self.session.read([(_ABOUT, (self.name, ticket, ticket))])[0]
-        return [LedgerEntry(*row[:5], orjson.loads(row[5]), row[5]) for row in rows]
+        return list(map(read_entry, rows))
 
     def stored(self) -> StoredLevel:
         """Return the level as it is stored. Raise `PurseError` if the journal says otherwise."""
         balances = [Balance(*row) for row in self.session.read([(_BALANCES, (self.key,))])[0]]
-        for one, other in zip(balances, self.level.balances, strict=True):
-            if one[1:5] != other[1:5]:  # the budgets of periods, and so overdrafts, are others now
-                raise PurseError(f"the journal of {self.level.title} does not come to its balances")
         head = Head.from_json(self.head)
+        pairs = zip(balances, self.level.balances, strict=True)
+        # the budgets of periods, and so overdrafts, are others now
+        is_same = all(one[1:5] == other[1:5] for one, other in pairs)
+        if not is_same or head.digest != self.level.head.digest:
+            raise PurseError(f"the journal of {self.level.title} does not come to what is stored")
         for name in _UNWRITTEN:
             setattr(self.level.head, name, getattr(head, name))
-        kind, parent = self.level.kind, self.above and self.above.key
+        kind, parent = self.level.kind, None if self.above is None else self.above.key
         return StoredLevel(self.key, self.name, kind, parent, 0, head, self.head, balances)
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import orjson
+
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import Balance, Head
 
@@ -280,3 +282,8 @@ def read_level(row: Sequence[Any], balances: Rows) -> StoredLevel:
     facts = Head.from_json(head) if head else Head()
     purses = [Balance(*counters) for counters in balances]
     return StoredLevel(key, name, kind, parent, seq, facts, head, purses)
+
+
+def read_entry(row: Sequence[Any]) -> LedgerEntry:
+    """Return an entry from the columns of its row."""
+    return LedgerEntry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])

@@ -12,8 +12,6 @@ from heapq import merge
 from itertools import islice
 from typing import Any, TypeVar
 
-import orjson
-
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.storage import sql
@@ -30,6 +28,7 @@ from purse.campaign.storage.sql import (
     Statement,
     StoredLevel,
     Writes,
+    read_entry,
     read_level,
 )
 from purse.errors import CampaignExists, NotFound, PurseError
@@ -279,7 +278,7 @@ class Storage:
         """Return the entries that follow. Each is made when its turn comes: thousands at a time
         would keep the garbage collector busy.
         """
-        return map(_read_entry, self._rows(name, sql.ENTRIES, after, limit))
+        return map(read_entry, self._rows(name, sql.ENTRIES, after, limit))
 
     def digested(
         self, name: str, after: int, limit: int
@@ -372,12 +371,7 @@ def _ticket_range(answer: LedgerEntry) -> range:
 
 def _read_entries(rows: Rows) -> list[LedgerEntry]:
     """Return entries from the columns of their rows."""
-    return list(map(_read_entry, rows))
-
-
-def _read_entry(row: Sequence[Any]) -> LedgerEntry:
-    """Return an entry from the columns of its row."""
-    return LedgerEntry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])
+    return list(map(read_entry, rows))
 
 
 def _up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:

@@ -353,7 +353,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         """Report a failure that no other hook did: a stream that broke in the middle."""
         attempt = self._attempts.find(kwargs.get("litellm_params"))
         if attempt is not None:
-            error, cost = kwargs.get("exception"), kwargs.get("response_cost")
+            error: Any = kwargs.get("exception")
+            cost = kwargs.get("response_cost")
             await attempt.end("fail", float(cost) if cost else None, reason_of(error))
             self._attempts.forget(attempt)
 
