@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from purse import Account, AskRefused, BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse.errors import CampaignExists
 from purse.policies import names
+from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness
 
 HOUR = 3_600_000  # ms
@@ -266,6 +268,67 @@ def test_a_new_budget_is_that_of_this_period_and_of_later_ones() -> None:
     assert campaign.audit().findings == ()
 
 
+def test_a_new_budget_may_begin_with_the_next_period() -> None:
+    harness = MemoryHarness()
+    account = harness.account("team", budget=2, every="day")
+    account.set_budget(5, when="next", request_id="more")
+    assert account.status().period.budget == ("2",)
+    with pytest.raises(Conflict, match="used before for another request: a budget of 5"):
+        account.set_budget(5, request_id="more")
+    harness.clock += 24 * HOUR
+    assert account.status().period.budget == ("5",)
+    assert account.audit().findings == ()
+
+
+def test_a_charge_is_of_its_day_and_of_its_labels_and_of_the_history() -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, budget=5, alerts=["50%"])
+    campaign.tell(campaign.ask(labels={"tenant": "x"}), 1, "0.01")
+    harness.clock += 24 * HOUR
+    campaign.charge("2.5", {"tenant": "x"}, "the judge")
+    assert [(row.spent, row.tickets) for row in campaign.labels()] == [(("2.51",), 1)]
+    by_day = [(row.day, row.spent, row.tickets) for row in campaign.labels(by="day")]
+    assert by_day == [("2027-01-15", ("0.01",), 1), ("2027-01-16", ("2.5",), 0)]
+    history = campaign._local.history.look(lambda history: history.as_dict())
+    assert history["incidents"]["charged"] == [[harness.clock / 1000, ["2.5"]]]
+    assert history["purses"][0]["spent"][-1] == "2.51"
+    assert keys(campaign) == ["50%:0/0/0"]
+    body = [entry.body for entry in campaign.journal() if entry.kind == "charged"]
+    assert body == [
+        {"amount": [25 * 10**8], "labels": {"tenant": "x"}, "note": "the judge"},
+    ]
+
+
+def test_create_may_update_what_the_verbs_change() -> None:
+    harness = MemoryHarness()
+    terms: dict[str, Any] = {**PLAIN, "policy": "replan", "budget": 1}
+    campaign = made(harness, **terms, arms={"a": "0.01", "b": "0.02"})
+    campaign.tell(campaign.ask(arms=["a"]), 1, "0.03")
+    before = campaign.status()
+    update: dict[str, Any] = {**terms, "exist_ok": "update"}
+    again = made(harness, **update, arms={"a": "0.01", "b": "0.02"})
+    assert again.status() == before  # the bill has raised the arm, and nobody has changed it
+    again = made(harness, **{**update, "budget": 3}, arms={"b": "0.015", "c": "0.05"}, alerts=[])
+    status = again.status()
+    assert (status.arms, status.retired, status.alerts) == (("b", "c"), ("a",), ())
+    assert status.purses[0].budget == "3"
+    assert again.ask(arms=["b"]).held == ("0.015",)
+    entries = again.status().entries
+    with pytest.raises(CampaignExists, match=r"with other policy than these; exist_ok=\"update\""):
+        made(harness, **{**update, "policy": "uniform", "budget": 9}, arms={"b": 1, "c": 1})
+    with pytest.raises(CampaignExists, match="with other arms than these"):
+        made(harness, **{**terms, "exist_ok": True, "budget": 9}, arms={"b": 1, "c": 1})
+    with pytest.raises(InvalidInput, match="exist_ok='yes': must be True, False or \"update\""):
+        made(harness, **{**terms, "exist_ok": "yes"}, arms={"b": 1})
+    with pytest.raises(InvalidInput):
+        made(harness, **{**update, "budget": 9}, arms={"a": "0.01", "c": 1}, cost_min=2)
+    assert again.status().entries == entries
+    assert again.audit().findings == ()
+    account = harness.account("team", budget=2)
+    account = harness.account("team", budget=4, exist_ok="update")
+    assert account.status().purses[0].budget == "4"
+
+
 class Plain:
     """Levels by their names, added up from what was asked and told; in units of 0.001."""
 
@@ -304,7 +367,7 @@ class Plain:
             self.budget[level] = self.spent[level] + self.apart(level) + rest + units
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(scale(40, 1_000)))
 def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> None:
     """P1 over levels, days, late reports and voids, against a reference that only adds up."""
     chance, harness = random.Random(seed), MemoryHarness()
@@ -316,13 +379,14 @@ def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> Non
         for level, units in budgets.items()
     }  # fmt: skip
     firm = Account.create("firm", storage=harness.storage(), **terms["firm"])
-    Account.create("team", account="firm", storage=harness.storage(), **terms["team"])
+    team = Account.create("team", account="firm", storage=harness.storage(), **terms["team"])
     campaigns = {
         name: made(harness, name, account="team", expires_after=5 * 3600, **terms[name])
         for name in ("one", "two")
     }
     plain = Plain({name: [name, "team", "firm"] for name in campaigns}, budgets, kept)
     gone: list[tuple[str, int, int]] = []
+    levels: dict[str, Any] = {"firm": firm, "team": team, **campaigns}
     for _ in range(120):
         name = chance.choice(["one", "two"])
         campaign, mine = campaigns[name], [number for of, number in plain.open if of == name]
@@ -354,11 +418,9 @@ def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> Non
                 if harness.clock // (24 * HOUR) > (harness.clock - 6 * HOUR) // (24 * HOUR):
                     plain.next_day()
         for level in budgets:
-            shown = (Account if level in ("firm", "team") else Campaign).open(
-                level, storage=harness.connections[-1]
-            )
-            assert shown.status().purses[0].left == text(plain.left(level)), level
-            assert shown.status().purses[0].spent == text(plain.spent[level])
+            (purse,) = levels[level].status().purses
+            assert purse.left == text(plain.left(level)), level
+            assert purse.spent == text(plain.spent[level])
     assert firm.audit().findings == ()
 
 
