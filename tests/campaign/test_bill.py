@@ -321,7 +321,7 @@ def test_create_may_update_what_the_verbs_change() -> None:
     with pytest.raises(InvalidInput, match="exist_ok='yes': must be True, False or \"update\""):
         made(harness, **{**terms, "exist_ok": "yes"}, arms={"b": 1})
     with pytest.raises(InvalidInput):
-        made(harness, **{**update, "budget": 9}, arms={"a": "0.01", "c": 1}, cost_min=2)
+        made(harness, **{**update, "budget": 9, "cost_min": 2}, arms={"a": "0.01", "c": 1})
     assert again.status().entries == entries
     assert again.audit().findings == ()
     account = harness.account("team", budget=2)
