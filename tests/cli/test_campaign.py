@@ -36,7 +36,7 @@ def test_a_campaign_from_its_creation_to_its_end(run: Run) -> None:
     assert run("settle prompts 3 --cost 0.003").startswith("ticket 3 settled, spent 0.003")
     assert run("reward prompts 3 --reward 0.5").startswith("ticket 3 told, spent 0.003")
     assert run("probabilities prompts --arm large") == "small\t0\nlarge\t1\n"
-    assert run("fail prompts 4 --reason down").startswith("ticket 4 failed, spent 0")
+    assert run("fail prompts 4 --cost 0 --reason down").startswith("ticket 4 failed, spent 0")
     for _ in range(2):
         assert "spent 0.0051 of 30" in run("top-up prompts 5 --request raise")
     for verb, status in (("pause", "paused"), ("resume", "running")):
