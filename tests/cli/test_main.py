@@ -175,7 +175,7 @@ def test_a_script_can_tell_why_an_ask_is_refused(command: Command, run: Run) -> 
     run("ask small --arm b -n 2")
     line = refused("ask small --json", exit_codes.HELD)
     assert problem(line) == ("budget-held", exit_codes.HELD)
-    run("fail small 1")
+    run("fail small 1 --cost 0")
     line = refused("ask small --arm b --json", exit_codes.COOLING)
     assert json.loads(line)["seconds"] > 3000
     run("tell small 2 --reward 1 --cost 2")

@@ -169,6 +169,7 @@ def test_what_is_shown() -> None:
     assert lines[-1] == "  ! 3 calls failed"
     assert repr(found) == f"<Recommendation: {lines[0]}>"
     assert found._repr_html_().startswith(f"<p>{lines[0]}</p><table>")
+    assert '<td style="text-align:left">best</td>' in found._repr_html_()
     facts = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert facts["arms"][0]["verdict"] == "best"
     free = judged([5, 5], [0.9, 0.5], [0.0, 0.2], by="ratio")  # infinities are no JSON
@@ -185,6 +186,7 @@ def test_what_is_shown() -> None:
         ({"confidence": 1}, "confidence=1: must be above 0 and below 1"),
         ({"confidence": "high"}, "confidence='high': must be a finite number"),
         ({"within": -0.1}, "within=-0.1: must be a number at least 0"),
+        ({"cost_min": -1}, "cost_min=-1: must be a number at least 0"),
         ({"cost_max": [1.0]}, "cost_max=[1.0]: must be one number, or one for each of the 2 arms"),
     ],
 )

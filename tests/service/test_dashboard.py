@@ -314,8 +314,8 @@ def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_i
     stage.now += 3 * DAY
     stage.page.locator("#period", has_text="Period 4").wait_for()
     assert "0 of 5 USD spent and 14.79 carried over." in stage.text("#period")
-    assert stage.stats("left", "spent", "held", "presumed") == ["19.88", "0.00", "0.11", "0.00"]
-    assert stage.text("[data-stat=left] dd").endswith("of 19.88 USD in this period")
+    assert stage.stats("left", "spent", "held", "presumed") == ["19.79", "0.00", "0.19", "0.00"]
+    assert stage.text("[data-stat=left] dd").endswith("of 19.79 USD in this period")
     assert "round 0 of 99 in this period" in stage.text("#facts")
 
 

@@ -62,7 +62,7 @@ class Call:
             yield fails if isinstance(error, Exception) else (None, ())
 
 
-def reason_of(error: BaseException) -> str:
+def reason_of(error: BaseException | None) -> str:
     """Return the reason of a failure, for people."""
     return f"{type(error).__name__}: {error}"
 

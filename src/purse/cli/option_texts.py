@@ -18,7 +18,7 @@ OPTIONS = {
         "asks, for which the campaign needs --every or --until; auto: traffic if there is one of "
         "them and the policy plans by forecasts, else no limit; never: no limit",
         "skip": "Let rounds pass without a pull, so that money is kept for others, which needs a "
-        "horizon; if not, every ask that is granted returns an arm",
+        "horizon; if not, every ask that is granted has an arm",
         "policy": "A name with options, such as exp3++.bwk:beta=1, or the path of a policy file",
         "seed": "The same seed and the same reports give the same choices",
         "expires_after": "Time after which a ticket without a report counts as spent at its "

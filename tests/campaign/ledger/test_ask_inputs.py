@@ -62,6 +62,7 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
 
 
 def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert terms._MOST_STATE == 1_000_000  # the megabyte of the page on contexts
     campaign = with_contexts()  # 3 arms, 3 numbers of 8 bytes each
     with monkeypatch.context() as patch:
         patch.setattr(terms, "_MOST_STATE", 71)

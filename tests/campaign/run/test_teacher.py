@@ -10,7 +10,7 @@ import pytest
 
 from purse import Campaign, InvalidInput
 from purse.campaign.run import teacher
-from purse.campaign.run.learner import Learner
+from purse.campaign.run.learner import Learner, learn_all
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -100,7 +100,6 @@ def test_a_long_journal_is_learnt_beside_the_asks(
     for _ in range(20):
         campaign.tell(campaign.ask(), 0.5, "0.5")
     other.ask()
-    learn_all = teacher.learn_all
 
     def slowly(*values: Any) -> Learner:
         until(lambda: bool(waits))
@@ -125,7 +124,6 @@ def test_a_long_journal_is_learnt_beside_the_asks(
 def test_an_arm_is_asked_for_once_the_policy_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teacher, "_FEW", 0)
     go: list[bool] = []
-    learn_all = teacher.learn_all
 
     def slowly(*values: Any) -> Learner:
         until(lambda: bool(go))

@@ -20,6 +20,7 @@ from purse.campaign.storage.file_lock import (
     _DRAWING,
     FileLock,
     _check_owner,
+    _draw,
     _open_lock_file,
     _set_lock,
 )
@@ -74,6 +75,15 @@ def test_the_lock_goes_round_in_the_order_in_which_they_came(tmp_path: Path) -> 
             wait_until_drawn(tmp_path, number + 2)
         first.close()
     assert order == list(range(12))
+
+
+def test_numbers_are_drawn_in_turn(tmp_path: Path) -> None:
+    """More than a byte of the counter holds, were it written at the wrong place."""
+    path, flags = tmp_path / "lock", os.O_RDWR | os.O_CREAT
+    files = [os.open(path, flags) for _ in range(30)]
+    assert [_draw(file, fcntl.F_OFD_SETLKW) for file in files] == list(range(30))
+    for file in files:
+        os.close(file)
 
 
 def test_who_comes_back_at_once_stands_behind_those_who_wait(tmp_path: Path) -> None:

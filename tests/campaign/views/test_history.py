@@ -197,6 +197,14 @@ def test_many_arms_share_the_last_series() -> None:
     assert sum(row["pulls"][-1] for row in rows) == 100
 
 
+def test_one_arm_alone_is_never_the_others() -> None:
+    script = Script()
+    for number in range(_SHOWN + 1):
+        script.ask(number, after=1000)
+    rows = folded(script, make_terms(_SHOWN + 1)).as_dict()["series"]["pulls"]
+    assert [row["arm"] for row in rows] == list("abcdefgh")
+
+
 def steady(seconds: int, cost: int) -> Script:
     script = Script()
     for _ in range(seconds):

@@ -178,4 +178,5 @@ def test_an_address_in_its_parts() -> None:
     found = read_target("https://Hooks.example.com:8443/a/b?c=d")
     assert found == ("https", "hooks.example.com", 8443, "/a/b?c=d")
     assert found.authority == "hooks.example.com:8443"
+    assert read_target("https://a.example.com:1/").port == 1
     assert read_target("https://[2606:4700::1111]").authority == "[2606:4700::1111]"
