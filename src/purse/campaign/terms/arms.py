@@ -39,12 +39,14 @@ class Arms:
 
     def __init__(self, terms: Any, changed: Iterable[Sequence[Any]] = ()) -> None:
         self._terms = terms
+        rows = list(changed)
+        self._changed = [row[0] for row in rows]
         self.names = list(terms.arms)
         self.cost_min: list[Sequence[int]] = list(terms.cost_min)
         self.cost_max: list[Sequence[int]] = list(terms.cost_max)
         self.is_retired = [False] * len(terms.arms)
         self.declared: dict[int, Sequence[int]] = {}  # the cost_max of arms that bills have raised
-        for arm, name, is_retired, cost_min, cost_max, *declared in changed:
+        for arm, name, is_retired, cost_min, cost_max, *declared in rows:
             index = slice(arm, arm + 1)  # a new arm has the next place
             self.names[index], self.is_retired[index] = [name], [is_retired]
             self.cost_min[index], self.cost_max[index] = [cost_min], [cost_max]
@@ -68,9 +70,12 @@ class Arms:
         A policy has learnt with its bounds, and learns all again with other ones. So a largest cost
         is doubled until it covers what the arm may cost, which happens seldom.
         """
+        if not self._changed:
+            return []
         floor, ceiling = self._terms.bounds_of(len(self.names))
         rows: list[list[Any]] = []
-        for arm, (low, high) in enumerate(zip(self.cost_min, self.cost_max, strict=True)):
+        for arm in self._changed:
+            low, high = self.cost_min[arm], self.cost_max[arm]
             bottom, top = list(map(min, floor[arm], low)), list(map(_doubled, ceiling[arm], high))
             if self._terms.floor == self._terms.ceiling:  # known costs, which some policies need
                 bottom = top = list(high)
