@@ -14,8 +14,9 @@ import pytest
 from purse import Account, AskRefused, BudgetExhausted, Campaign, Conflict, InvalidInput
 from purse.errors import CampaignExists
 from purse.policies import names
+from tests.support import storages
 from tests.support.soak import scale
-from tests.support.storages import MemoryHarness, StorageHarness
+from tests.support.storages import StorageHarness
 
 HOUR = 3_600_000  # ms
 PLAIN: dict[str, Any] = {"policy": "uniform", "cost_min": "0.001", "cooldown": None}
@@ -23,7 +24,7 @@ PLAIN: dict[str, Any] = {"policy": "uniform", "cost_min": "0.001", "cooldown": N
 
 def made(harness: StorageHarness | None = None, name: str = "test", **terms: Any) -> Any:
     given = {"arms": {"a": "0.01"}, "budget": 1, **PLAIN, **terms}
-    return (harness or MemoryHarness()).create(name, **given)
+    return (harness or storages.MemoryHarness()).create(name, **given)
 
 
 def money(level: Any) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ def test_calls_that_are_open_may_exceed_the_budget_and_no_other() -> None:
 
 def test_late_reports_count_in_full() -> None:
     """After a void nothing is held, so all is overrun; what was presumed is not."""
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     campaign = made(harness, expires_after=60)
     gone, late = campaign.ask_many(2)
     campaign.void(gone)
@@ -78,7 +79,7 @@ def test_late_reports_count_in_full() -> None:
 
 
 def test_accounts_count_it_too_and_say_so() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     team = harness.account("team", budget=2)
     one, two = (made(harness, name, budget=25, account="team") for name in ("one", "two"))
     one.tell(one.ask(), 1, "1.7")
@@ -97,7 +98,7 @@ def test_accounts_count_it_too_and_say_so() -> None:
 @pytest.mark.parametrize(("carry", "left"), [("none", "1"), ("all", "0.4")])
 def test_what_a_period_owes_is_carried_over_as_what_it_saves(carry: str, left: str) -> None:
     """Day 1 spends 1.1 of 1, and 0.5 more is reported on day 2 for a call of day 1."""
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     campaign = made(harness, every="day", carry=carry, expires_after=None)
     one, late = campaign.ask_many(2)
     campaign.tell(one, 1, "1.09")
@@ -125,7 +126,7 @@ def test_an_overspent_resource_stops_only_arms_that_need_it() -> None:
 
 
 def test_an_arm_costs_what_it_has_cost_until_an_operator_says_otherwise() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     campaign = made(harness, arms={"a": "0.01", "b": "0.02"}, budget=10)
     campaign.tell(campaign.ask(arms=["a"]), 1, "0.03")
     assert [campaign.ask(arms=[arm]).held for arm in "ab"] == [("0.03",), ("0.02",)]
@@ -208,7 +209,7 @@ def test_the_default_leaves_the_arm_whose_price_is_wrong() -> None:
 
 
 def test_charges_and_credits_are_spent_on_every_level() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     team = harness.account("team", budget=3)
     campaign = made(harness, account="team", budget=2)
     campaign.charge("0.5", {"tenant": "x"}, "bill of May", request_id="may")
@@ -254,7 +255,7 @@ def test_a_new_budget_is_exact_and_takes_nothing_back() -> None:
 
 
 def test_a_new_budget_is_that_of_this_period_and_of_later_ones() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     campaign = made(harness, every="day")
     campaign.tell(campaign.ask(), 1, "0.01")
     for day in range(3):
@@ -269,7 +270,7 @@ def test_a_new_budget_is_that_of_this_period_and_of_later_ones() -> None:
 
 
 def test_a_new_budget_may_begin_with_the_next_period() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     account = harness.account("team", budget=2, every="day")
     account.set_budget(5, when="next", request_id="more")
     assert account.status().period.budget == ("2",)
@@ -281,7 +282,7 @@ def test_a_new_budget_may_begin_with_the_next_period() -> None:
 
 
 def test_a_charge_is_of_its_day_and_of_its_labels_and_of_the_history() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     campaign = made(harness, budget=5, alerts=["50%"])
     campaign.tell(campaign.ask(labels={"tenant": "x"}), 1, "0.01")
     harness.clock += 24 * HOUR
@@ -300,7 +301,7 @@ def test_a_charge_is_of_its_day_and_of_its_labels_and_of_the_history() -> None:
 
 
 def test_create_may_update_what_the_verbs_change() -> None:
-    harness = MemoryHarness()
+    harness = storages.MemoryHarness()
     terms: dict[str, Any] = {**PLAIN, "policy": "replan", "budget": 1}
     campaign = made(harness, **terms, arms={"a": "0.01", "b": "0.02"})
     campaign.tell(campaign.ask(arms=["a"]), 1, "0.03")
@@ -370,7 +371,7 @@ class Plain:
 @pytest.mark.parametrize("seed", range(scale(40, 1_000)))
 def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> None:
     """P1 over levels, days, late reports and voids, against a reference that only adds up."""
-    chance, harness = random.Random(seed), MemoryHarness()
+    chance, harness = random.Random(seed), storages.MemoryHarness()
     budgets = {"firm": 300, "team": 200, "one": 150, "two": 150}
     kept = {level for level in budgets if chance.random() < 0.5}
     terms = {

@@ -13,11 +13,13 @@ import apsw
 import pytest
 
 from purse.campaign.api.states import HELD, TOLD
+from purse.campaign.ledger import campaign_level
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import _SEAL
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.rules import allowed_arms, asks, reports
+from purse.campaign.rules import transaction as transaction_rules
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run import learner
 from purse.campaign.run.committer import Committer
@@ -167,6 +169,48 @@ def release_on_expiry(patch: Patch) -> None:
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
     patch.setattr(TicketRecord, "overrun", property(lambda ticket: [0] * len(ticket.held)))
+
+
+def spend_up_to_the_hold(patch: Patch) -> None:
+    """What a call cost above its hold does not count, as by the first rules."""
+    moved = campaign_level.moved_between
+
+    def within(before: TicketRecord, after: TicketRecord) -> Any:
+        rows = moved(before, after)
+        return [(more, paid - over, *rest, over) for more, paid, *rest, over in rows]
+
+    patch.setattr(campaign_level, "moved_between", within)
+
+
+def expect_what_was_declared(patch: Patch) -> None:
+    """An arm that has cost more than declared is held for as before."""
+    patch.setattr(CampaignLevel, "raise_arm", lambda *_: None)
+
+
+def let_asks_overdraw(patch: Patch) -> None:
+    """Whatever is asked for is held, and the overdraft covers it: the constraint says nothing."""
+    drop_the_guard(patch)
+    book = Level.book
+
+    def covered(level: Level, move: Any, *more: Any, **_: bool) -> None:
+        book(level, move, *more)
+
+    patch.setattr(Level, "book", covered)
+
+
+def alert_on_what_was_held(patch: Patch) -> None:
+    """Percentages do not count what was billed above holds."""
+    causes = transaction_rules._causes
+
+    def within(level: Level, *more: Any) -> Any:
+        whole = level.balances
+        level.balances = [part._replace(spent=part.spent - part.overrun) for part in whole]
+        try:
+            return list(causes(level, *more))
+        finally:
+            level.balances = whole
+
+    patch.setattr(transaction_rules, "_causes", within)
 
 
 def cache_the_counters(patch: Patch) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import PurseError
+from tests.campaign import test_bill
 from tests.campaign.ledger import test_level
 from tests.campaign.rules import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
@@ -75,6 +76,17 @@ ROWS = [
         test_asks.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
     ),
     Row(mutations.swallow_overruns, test_reports.test_a_cost_above_its_maximum_is_recorded_in_full),
+    Row(
+        mutations.spend_up_to_the_hold,
+        test_bill.test_calls_that_are_open_may_exceed_the_budget_and_no_other,
+    ),
+    Row(
+        mutations.expect_what_was_declared,
+        test_bill.test_one_outlier_may_leave_no_money_for_an_arm,
+    ),
+    Row(mutations.let_asks_overdraw, promises.the_budget_holds),
+    Row(mutations.alert_on_what_was_held, test_bill.test_accounts_count_it_too_and_say_so),
+    Row(levels.book_nothing_above, test_bill.test_accounts_count_it_too_and_say_so),
     Row(mutations.cache_the_counters, promises.two_objects_share_a_budget),
     Row(mutations.acknowledge_before_commit, promises.what_is_acknowledged_is_seen_by_others),
     Row(mutations.acknowledge_before_commit, a_power_cut_takes_nothing, only="sqlite"),
