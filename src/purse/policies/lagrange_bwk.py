@@ -12,23 +12,23 @@ doing nothing is one more action, which pays and costs nothing. In every round
 with eta = sqrt(8 ln D / T) and
 
     form="stochastic"   z = T / B, and time is one of the resources, with c = B / T in every round
-    form="adversarial"  z = T_0 / B, without time; T_0 = min((d + 1)^u, T) with u drawn once,
-                        uniformly from 0 .. ceil(log_{d+1} T)
+    form="adversarial"  z = T_0 / B, without time; T_0 = T^((1 + u) / 2) / (d + 1) with u drawn
+                        once, uniformly from [0, 1]
 
-y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brought into [0, 1]. T_0
-stands for a guess at what can be gained.
+y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brought into [0, 1].
+(d + 1) T_0 stands for a guess at what can be gained, between sqrt T and T.
 
 Options: form="stochastic" or "adversarial"; delta=0.05, as in EXP3.P.
 
 Guarantee: stochastic: in i.i.d. worlds the gain falls short of the optimum of the linear program on
 the true means by at most O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), with probability
-1 - delta. Adversarial: in expectation the gain is, up to lower terms, at least a part
-1 / O(d ln T) of that of the best fixed distribution over actions, whatever rewards and costs; no
-policy can do better than 1 / O(ln T).
+1 - delta (Theorem 10.14 of the book). Adversarial: in expectation the gain is, up to lower terms,
+at least a part 2 / ((d + 1) ln T) of that of the best fixed distribution over actions, whatever
+rewards and costs (formula 157 of the book); no policy can do better than 1 / O(ln T).
 
-Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers
-of d + 1 is quoted from memory. Without a horizon T is the most rounds that can be paid for, and
-doing nothing is no action.
+Departures from the paper: the mixture of resources by q instead of one drawn from it. T_0 is drawn
+as in public code of the journal version: a power of d + 1 from 1 up would lose a factor 1.4 to 2.9
+more. Without a horizon T is the most rounds that can be paid for, and doing nothing is no action.
 
 Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of
 EXP3.P.
@@ -42,8 +42,9 @@ EXP3.P.
 >>> bool(learnt.gain.mean() > 1.05 * chance.gain.mean())
 True
 
-Reference: N. Immorlica, K. A. Sankararaman, R. Schapire, A. Slivkins. Adversarial bandits with
-knapsacks. FOCS 2019; Journal of the ACM 69, 2022.
+References: N. Immorlica, K. A. Sankararaman, R. Schapire, A. Slivkins. Adversarial bandits with
+knapsacks. FOCS 2019; Journal of the ACM 69, 2022. A. Slivkins. Introduction to multi-armed bandits.
+arXiv 1904.07272.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ from purse.kernels import (
 from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS = "lagrange-bwk", 1
+NAME, PLAYS, VERSION = "lagrange-bwk", 1, 1
+SOURCE = "the book of Slivkins, chapter 10, and public code"
 choose, probabilities = exp3_p.choose, exp3_p.probabilities
 FORMS = ("stochastic", "adversarial")
 
@@ -86,7 +88,9 @@ class LagrangeParams(NamedTuple):
     factors: Floats  # (d,) of the costs
     timed: bool  # whether time has a price
     eta: float
-    stakes: Floats  # the z that may be drawn
+    rounds: int  # T
+    log_rounds: float
+    budget: float  # B
 
 
 class LagrangeState(NamedTuple):
@@ -112,16 +116,8 @@ def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -
     budget, factors = common_budget(problem, rounds)
     primal = tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta)
     eta = math.sqrt(8 * math.log(problem.n_resources + timed) / rounds)
-    stakes = np.array([float(rounds)] if timed else guesses(problem.n_resources, rounds)) / budget
-    return LagrangeParams(problem.n_arms, primal, factors, timed, eta, stakes)
-
-
-def guesses(n_resources: int, rounds: int) -> list[float]:
-    """Return the powers of d + 1 up to T, and T itself."""
-    powers = [1.0]
-    while powers[-1] < rounds:
-        powers.append(min(powers[-1] * (n_resources + 1), float(rounds)))
-    return powers
+    told = rounds, math.log(rounds), budget
+    return LagrangeParams(problem.n_arms, primal, factors, timed, eta, *told)
 
 
 def init(params: LagrangeParams, problem: Problem) -> LagrangeState:
@@ -140,8 +136,10 @@ def stake(key: U, params: LagrangeParams, t: int) -> float:
 
     It is drawn with the key of round 1, which is 1 - t rounds from that of round t.
     """
-    count = params.stakes.shape[0]
-    return params.stakes[int(uniform(at(key, 1 - t), 1) * count)] if count > 1 else params.stakes[0]
+    if params.timed:
+        return params.rounds / params.budget
+    half = 0.5 * (1 + uniform(at(key, 1 - t), 1))
+    return exp(half * params.log_rounds) / ((params.factors.shape[0] + 1) * params.budget)
 
 
 @kernel
