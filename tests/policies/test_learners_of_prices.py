@@ -142,7 +142,8 @@ class PlainBobw(PlainPrimal):
         self, budgets: list[float], horizon: int | None, rounds: int, eta: float | None = None
     ) -> None:
         super().__init__(3, budgets, horizon or rounds, skips=horizon is not None)
-        self.rho, self.eta = self.budget / self.rounds, eta or 1 / math.sqrt(self.rounds)
+        self.rho = self.budget / self.rounds
+        self.eta = eta or 1 / (self.rho * math.sqrt(len(budgets) * self.rounds))
         self.prices, self.dearest = np.zeros(len(budgets)), 0.0
 
     def gap(self, live: purse.Policy) -> float:
@@ -217,7 +218,9 @@ def test_the_last_pull_that_can_be_paid_is_made() -> None:
 
 def test_parameters_as_numbers() -> None:
     known = bobw_primal_dual.params(two_budgets([50, 400], 400), delta=0.1)
-    assert (known.rho, known.eta, known.factors.tolist()) == (0.125, 0.05, [1, 0.25])
+    # 1 / (sqrt(2 * 400) / 8)
+    assert known.eta == pytest.approx(8 / math.sqrt(800))
+    assert (known.rho, known.factors.tolist()) == (0.125, [1, 0.25])
     assert known.primal == tuned(4, 1.0, 400, 0.1)
     plenty = bobw_primal_dual.params(Problem.of(n_arms=3, budget=800, cost_min=0.5, horizon=400))
     assert (plenty.rho, plenty.factors.tolist()) == (1, [0.5])

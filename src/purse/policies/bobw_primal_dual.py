@@ -13,15 +13,19 @@ doing nothing is one more action, which pays and costs nothing. In every round
 where y_t, in [0, 1], is what the action brought. Nothing is done, to the end, once some resource
 cannot pay the largest cost any more.
 
-Options: eta=None (1 / sqrt T) or a positive number; delta=0.05, as in EXP3.P.
+Options: eta=None (1 / (rho sqrt(d T))) or a positive number; delta=0.05, as in EXP3.P.
 
 Guarantee: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true
 means by O~((1/rho) sqrt(K T)); against an adversary it is at least rho times that of the best fixed
 distribution over actions, less as much; both with high probability.
 
-Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta
-is quoted from memory. Without a horizon T is the most rounds that can be paid for, doing nothing is
-no action, and play goes on until a pull cannot be paid. A late report meets today's prices.
+The part of the prices in it is sqrt(d T) / rho, by the bound of online gradient descent with this
+eta; 1 / sqrt T would leave sqrt(T) (1 / rho^2 + d) / 2.
+
+Departures from the paper: it leaves the learner of arms and eta open, and takes EXP3.P as an
+example; the paper itself was not read. Without a horizon T is the most rounds that can be paid for,
+doing nothing is no action, and play goes on until a pull cannot be paid. A late report meets
+today's prices.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
@@ -65,7 +69,8 @@ from purse.kernels import (
 from purse.policies import exp3_p
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS = "bobw-primal-dual", 1
+NAME, PLAYS, VERSION = "bobw-primal-dual", 1, 1
+SOURCE = "a course at its first author's university"
 scratch = exp3_p.scratch
 ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that holds just that
 
@@ -93,9 +98,11 @@ def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -
     """
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
-    step = 1 / math.sqrt(rounds) if eta is None else number("eta", eta, above=0)
+    rho = budget / rounds
+    if eta is None:
+        eta = 1 / (rho * math.sqrt(problem.n_resources * rounds))
     primal = tuned(problem.n_arms + (problem.horizon is not None), 1.0, rounds, delta)
-    return BobwParams(problem.n_arms, primal, factors, budget / rounds, step)
+    return BobwParams(problem.n_arms, primal, factors, rho, number("eta", eta, above=0))
 
 
 def init(params: BobwParams, problem: Problem) -> BobwState:
