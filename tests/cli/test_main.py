@@ -93,6 +93,7 @@ def test_lists_are_grouped_fit_a_terminal_and_explain_one(
     assert sorted(row["name"] for row in json.loads(command(f"{verb} --json")[1])) == names
     code, out, _ = command(f"{verb} {names[0]}")
     assert (code, "\n\nOptions: " in out) == (0, True)
+    assert ("\n\nSource: " in out) == (verb == "policies")
     kind = verb.split()[-1][:-3].rstrip("i")
     assert f"unknown {kind}" in complaint(command, f"{verb} x")
 

@@ -4,6 +4,7 @@ import importlib
 import math
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -15,6 +16,7 @@ import pytest
 
 import purse
 from purse import policies, worlds
+from tests.support.paths import EPSILON_GREEDY
 from tests.support.policies import libm_calls
 
 FOLDER = Path(policies.__file__).parent
@@ -85,6 +87,17 @@ def test_a_name_maps_to_its_file_and_a_docstring_says_what_holds_differs_and_is_
     assert policies.load(module.NAME) is module
     for words in ("Guarantee", "Departures from the paper", "Needs"):
         assert words in " ".join((module.__doc__ or "").split())
+
+
+def test_every_policy_says_what_its_rule_was_checked_against() -> None:
+    for name in policies.names():
+        module, source = policies.load(name), policies.source(name)
+        # a rule of a paper says so itself; of ours nothing need be said
+        assert hasattr(module, "SOURCE") or not re.search(r"^References?: ", module.__doc__, re.M)
+        assert "from memory" not in (module.__doc__ or "") or source.startswith("from memory")
+    assert policies.source("ucb-bwk:c_rad=1") == "the book of Slivkins, chapter 10, Algorithm 3"
+    assert policies.source("replan") == "ours"
+    assert policies.source(str(EPSILON_GREEDY)) == "ours"
 
 
 def test_no_two_named_tuples_of_the_package_share_a_name() -> None:

@@ -121,7 +121,7 @@ def test_names_of_options(names: str, option: str, message: str) -> None:
 def test_a_budget_that_theory_would_leave_unspent() -> None:
     refused(
         "ucb-bwk:eps=theory",
-        "eps='theory' is 1.17 here, which would leave the whole budget unspent; give a number "
+        "eps='theory' is 1.23 here, which would leave the whole budget unspent; give a number "
         "below 1, or a larger budget",
     )
 

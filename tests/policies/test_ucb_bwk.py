@@ -35,8 +35,8 @@ class PlainUcb:
         for i, reports in enumerate(self.reports):
             if n := len(reports):
                 reward, cost = (sum(each) / n for each in zip(*reports, strict=True))
-                upper[i] = min(1.0, reward + 2 * self.rad(reward, n + 1))
-                lower[i] = max(0.0, cost - 2 * self.rad(cost, n + 1))
+                upper[i] = min(1.0, reward + self.rad(reward, n))
+                lower[i] = max(0.0, cost - self.rad(cost, n))
         best_mixture(self.pace, lower, upper, self.shares)
         total = self.shares.sum()
         self.p = (
@@ -67,7 +67,7 @@ def test_the_default_radius() -> None:
 
 def test_eps_as_theory_has_it() -> None:
     share = 2 * 3 / 1000
-    eps = math.sqrt(share) + share * math.log(4000)
+    eps = math.sqrt(share) + share + math.sqrt(2 * 3 * 4000) / 1000
     problem = Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000)
     known = ucb_bwk.params(problem, eps="theory", c_rad=2)
     assert known.pace == pytest.approx((1 - eps) / 4)

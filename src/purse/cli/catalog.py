@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -32,7 +33,8 @@ def policies(name: str | None, as_json: bool) -> None:
     texts = {
         policy: (module.params, inspect.getdoc(module) or "") for policy, module in modules.items()
     }
-    _describe("policies", name, texts, as_json, catalog.GROUPS, catalog.DEFAULT)
+    facts = {policy: {"source": catalog.source(module)} for policy, module in modules.items()}
+    _describe("policies", name, texts, as_json, catalog.GROUPS, catalog.DEFAULT, facts)
 
 
 @click.command()
@@ -73,13 +75,17 @@ def _describe(
     as_json: bool,
     groups: Groups,
     default: str | None = None,
+    facts: Mapping[str, dict[str, Any]] = MappingProxyType({}),
 ) -> None:
     """Print policies or worlds by groups, a line each, or the whole text of one and its options.
 
-    verb   the command, which explains one by its name
+    verb    the command, which explains one by its name
+    facts   what else is said of each, by the name of the fact
     """
     if name and not as_json:
         click.echo(things[name][1].strip())
+        for fact, value in facts.get(name, {}).items():
+            click.echo(f"\n{fact.capitalize().replace('_', ' ')}: {value}.")
         options = ", ".join(
             option if value == "None" else f"{option}={value}"
             for option, value in _option_texts(things[name][0])
@@ -94,6 +100,7 @@ def _describe(
             "default": member == default,
             "options": dict(_option_texts(things[member][0])),
             "summary": _first_sentence(things[member][1]),
+            **facts.get(member, {}),
         }
         for title, members in grouped(groups, things)
         for member in members

@@ -28,7 +28,6 @@ from purse.kernels.exp3_p import tuned as tuned
 from purse.kernels.fastmath import exp as exp
 from purse.kernels.fastmath import log as log
 from purse.kernels.fastmath import times_exp as times_exp
-from purse.kernels.horizon import c_rad_of as c_rad_of
 from purse.kernels.horizon import most_paid as most_paid
 from purse.kernels.horizon import pace_of as pace_of
 from purse.kernels.horizon import rounds_of as rounds_of
@@ -82,6 +81,9 @@ from purse.kernels.primal_dual import apply_skipped_rounds as apply_skipped_roun
 from purse.kernels.primal_dual import common_budget as common_budget
 from purse.kernels.primal_dual import project as project
 from purse.kernels.primal_dual import rounds_passed as rounds_passed
+from purse.kernels.radius import c_rad_of as c_rad_of
+from purse.kernels.radius import lower_radius as lower_radius
+from purse.kernels.radius import upper_radius as upper_radius
 from purse.kernels.random import SIDE as SIDE
 from purse.kernels.random import U as U
 from purse.kernels.random import at as at

@@ -36,19 +36,17 @@ def theory_or(
     return number(name, value, **limits)
 
 
-def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
-    """Return C of a radius sqrt(C x / N) + C / N: ln(D K T), or the number that is given."""
-    return theory_or(
-        "c_rad",
-        c_rad,
-        "a positive number",
-        lambda: math.log(n_resources * problem.n_arms * rounds_of(problem, policy)),
-        above=0,
-    )
+def pace_of(eps: float | str, problem: Problem, rounds: int, c_rad: float) -> float:
+    """Return (1 - eps) B / T; refuse an eps that would leave the whole budget unspent.
 
+    "theory" is sqrt(C K / B) + C K / B + sqrt(C K T) / B.
+    """
 
-def pace_of(eps: float | str, problem: Problem, rounds: int, theory: Callable[[], float]) -> float:
-    """Return (1 - eps) B / T; refuse an eps that would leave the whole budget unspent."""
+    def theory() -> float:
+        share = c_rad * problem.n_arms / problem.b
+        extra = math.sqrt(c_rad * problem.n_arms * rounds) / problem.b
+        return math.sqrt(share) + share + extra
+
     rule = "a number from 0 to below 1"
     part = theory_or("eps", eps, rule, theory, low=0, high=1)
     if part < 1:

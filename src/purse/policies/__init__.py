@@ -90,6 +90,16 @@ def describe() -> dict[str, str]:
     return {name: first_paragraph(load(name).__doc__) for name in names()}
 
 
+def source(policy: str | ModuleType) -> str:
+    """Return what the rule of a policy was checked against: its paper, or something that reports
+    it; "from memory" if nothing could be read; or "ours".
+
+    policy   its name, with or without options, or its module
+    """
+    module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
+    return str(getattr(module, "SOURCE", "ours"))
+
+
 def load(name: str | ModuleType) -> ModuleType:
     """Return the policy's module, from its name, from the path of a file that ends in `.py`, or a
     module that is loaded already.

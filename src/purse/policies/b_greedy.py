@@ -49,6 +49,7 @@ from purse.kernels import (
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "b-greedy", True, 1, 1
+SOURCE = "paper or implementations"
 
 
 class BGreedyParams(NamedTuple):

@@ -37,7 +37,7 @@ from purse.kernels import known_costs
 from purse.policies import kube
 from purse.types import Problem
 
-NAME, PLAYS, RESOURCES, CAPS = "b-kube", 1, 1, True
+NAME, PLAYS, RESOURCES, CAPS, SOURCE = "b-kube", 1, 1, True, "from memory"
 init, scratch, choose = kube.init, kube.scratch, kube.choose
 update, probabilities = kube.update, kube.probabilities
 

@@ -75,7 +75,7 @@ from purse.kernels.mean_bounds import log_term_of, lower_between, upper_between
 from purse.kernels.pair_evidence import evidence, level_of, log_average
 from purse.types import STOP, Floats, Now, Play, Problem
 
-NAME, PLAYS, INITIAL_PULLS, PENDING, VERSION = "best-arm", 1, True, True, 1
+NAME, PLAYS, INITIAL_PULLS, PENDING, VERSION, SOURCE = "best-arm", 1, True, True, 1, "ours"
 FREE = 1e-4  # what a pull counts for at least, in largest costs
 NONE, UNSURE = -1, -2  # in the place of an arm that is the answer
 

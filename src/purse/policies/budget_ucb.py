@@ -38,7 +38,7 @@ from typing import NamedTuple
 from purse.kernels import FIRST, IndexState, common_width, index_rule, kernel, number
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "budget-ucb", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "budget-ucb", True, 1, 1, "from memory"
 
 
 class BudgetUcbParams(NamedTuple):

@@ -38,7 +38,7 @@ from typing import NamedTuple
 from purse.kernels import IndexState, common_width, index_rule, kernel, number
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "c-ucb", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "c-ucb", True, 1, 1, "paper or implementations"
 
 
 class CUcbParams(NamedTuple):

@@ -22,11 +22,10 @@ rounds, and may leave the best arm of a class for good: on a world of three clas
 the optimum in 200,000 rounds, and with alpha=1 0.2%.
 
 Guarantee: none is proved. With equal costs, known frequencies and the program solved for what is
-left, UCB-ALP loses O(log T) if the optimum is not degenerate, and O(sqrt(T)) else (quoted from
-memory).
+left, UCB-ALP loses O(log T) but for boundary cases, and O(sqrt(T)) there (its abstract).
 
-Departures from the paper: costs differ and are learnt, frequencies are counted, and one price takes
-the place of a linear program in each round.
+Departures from the paper: costs differ and are learnt and frequencies are counted, for which the
+paper has versions of its own; one price takes the place of a linear program in each round.
 
 Scale: with few and large classes, or hundreds of them. If they are many and small, one-hot
 columns in a linear policy learn faster, since all classes share the constant there.
@@ -77,7 +76,7 @@ from purse.kernels.regression import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES, CONTEXT = "classes.resolve", 1, 1, True
+NAME, PLAYS, RESOURCES, CONTEXT, SOURCE = "classes.resolve", 1, 1, True, "ours"
 RIDGE = 1.0
 EARLY, EVERY, HALVINGS = 64, 8, 30  # reports, reports, and bisections
 

@@ -58,7 +58,7 @@ from purse.kernels import (
 )
 from purse.types import Bools, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS = "elimination-race", 1
+NAME, PLAYS, SOURCE = "elimination-race", 1, "paper or implementations"
 LAYER, ARM = range(2)  # what is drawn with which number of a round
 
 

@@ -63,7 +63,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "epsilon-first", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "epsilon-first", 1, 1, "paper or implementations"
 LEARN = ("first", "always")
 
 

@@ -43,7 +43,7 @@ from purse.policies import exp3_bwk
 from purse.policies.exp3_bwk import Exp3BwKParams, Exp3BwKState, gamma_of, learn
 from purse.types import Now, Play, Problem
 
-NAME, PLAYS = "exp3", 1
+NAME, PLAYS, SOURCE = "exp3", 1, "from memory"
 init, choose, probabilities = exp3_bwk.init, exp3_bwk.choose, exp3_bwk.probabilities
 
 

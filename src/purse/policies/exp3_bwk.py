@@ -48,7 +48,7 @@ from purse.errors import invalid
 from purse.kernels import U, cold, exp, kernel, number, restrict, sumtree, take_any, uniform
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "exp3.bwk", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "exp3.bwk", 1, 1, "paper"
 HIGHEST = 300.0  # a log-weight this far above the shift moves the shift
 
 

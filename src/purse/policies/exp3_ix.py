@@ -60,7 +60,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS = "exp3-ix", 1
+NAME, PLAYS, SOURCE = "exp3-ix", 1, "paper or implementations"
 LEAST = 1e-100  # a sum of weights this small moves the loss that they are relative to
 
 

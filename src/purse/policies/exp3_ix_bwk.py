@@ -37,7 +37,7 @@ from purse.policies import exp3_ix
 from purse.policies.exp3_ix import Exp3IxParams, Exp3IxScratch, Exp3IxState, learn, tuned
 from purse.types import Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "exp3-ix.bwk", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "exp3-ix.bwk", 1, 1, "ours"
 init, scratch = exp3_ix.init, exp3_ix.scratch
 choose, probabilities = exp3_ix.choose, exp3_ix.probabilities
 

@@ -58,7 +58,7 @@ import numpy as np
 from purse.kernels import cold, dependent_round, exp, kernel, largest, number, total
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-NAME, RESOURCES = "exp3.m.b", 1
+NAME, RESOURCES, SOURCE = "exp3.m.b", 1, "paper or implementations"
 FAR = 300.0  # a log-weight this far from the shift moves the shift
 # if all weights below the cap are smaller they lose digits, and are taken again relative to the
 # largest of their own

@@ -55,7 +55,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS = "exp3.p", 1
+NAME, PLAYS, SOURCE = "exp3.p", 1, "from memory"
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:

@@ -44,7 +44,7 @@ from purse.kernels import (
 from purse.policies import exp3_p
 from purse.types import Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "exp3.p.bwk", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "exp3.p.bwk", 1, 1, "ours"
 init, scratch = exp3_p.init, exp3_p.scratch
 choose, probabilities = exp3_p.choose, exp3_p.probabilities
 

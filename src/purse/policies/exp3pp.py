@@ -52,7 +52,7 @@ from purse.policies.exp3pp_bwk import (
 )
 from purse.types import Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS = "exp3++", True, 1
+NAME, INITIAL_PULLS, PLAYS, SOURCE = "exp3++", True, 1, "paper or implementations"
 init, scratch = exp3pp_bwk.init, exp3pp_bwk.scratch
 choose, probabilities = exp3pp_bwk.choose, exp3pp_bwk.probabilities
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))

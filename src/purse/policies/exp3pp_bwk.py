@@ -68,7 +68,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.bwk", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "exp3++.bwk", True, 1, 1, "paper"
 # state.memo: the anchor's gamma, the last round and how many more reports it is good for
 GAMMA, LAST, REPORTS = range(3)
 

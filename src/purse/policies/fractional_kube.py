@@ -34,6 +34,7 @@ from purse.kernels import OUT, IndexState, common_width, index_rule, kernel
 from purse.types import Floats, Now, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "fractional-kube", True, 1, 1
+SOURCE = "paper or implementations"
 
 
 class FractionalKubeParams(NamedTuple):

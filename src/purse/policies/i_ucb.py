@@ -44,7 +44,7 @@ from purse.kernels import (
 )
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "i-ucb", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "i-ucb", True, 1, 1, "paper or implementations"
 
 
 class IUcbParams(NamedTuple):

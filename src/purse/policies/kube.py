@@ -53,7 +53,7 @@ from purse.kernels import (
 )
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "kube", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "kube", True, 1, 1, "paper or implementations"
 SORT_EVERY = 32  # rounds after which all of `state.order` is sorted; else only one arm moves
 
 

@@ -24,8 +24,9 @@ of theory explores too much: see `square-cbwk` on the same worlds.
 
 Departures from the paper: Z = T / B, where the paper first spends some rounds to estimate OPT / B;
 bounds are kept within [0, 1] and the declared costs of the arm; theta follows what is left. The
-constants of beta and the power of N in the guarantee are quoted from memory. Without a horizon T =
-ceil(B / c_min), which the budget cannot outlast, and no round passes: that is ours.
+constants of beta and the step eta are from memory; the guarantee is as section 1 of the paper on
+SemiBwK-RRS reports it. Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and
+no round passes: that is ours.
 
 Scale: the radius is in units of the largest cost of any arm. If costs differ by orders of
 magnitude the bounds of cheap arms say nothing for long.
@@ -72,7 +73,7 @@ from purse.kernels.regression import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, CONTEXT = "lin-cbwk", 1, True
+NAME, PLAYS, CONTEXT, SOURCE = "lin-cbwk", 1, True, "from memory: beta and eta"
 RIDGE = 1.0
 THEORY = -1.0  # the radius of theory, which grows with t
 

@@ -41,7 +41,7 @@ from typing import NamedTuple
 from purse.kernels import IndexState, common_width, index_rule, kernel, number, ratio_bound
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "m-ucb", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "m-ucb", True, 1, 1, "paper or implementations"
 
 
 class MUcbParams(NamedTuple):

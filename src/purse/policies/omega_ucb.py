@@ -45,6 +45,7 @@ from purse.kernels import FIRST, index_rule, kernel, log, number
 from purse.types import Floats, Now, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "omega-ucb", True, 1, 1
+SOURCE = "paper or implementations"
 
 
 class OmegaUcbParams(NamedTuple):

@@ -60,12 +60,14 @@ from purse.kernels import (
     exp,
     kernel,
     largest,
+    lower_radius,
     share_largest,
     take_largest,
+    upper_radius,
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS = "primal-dual-bwk", True, 1
+NAME, INITIAL_PULLS, PLAYS, SOURCE = "primal-dual-bwk", True, 1, "paper or implementations"
 
 
 class PrimalDualParams(NamedTuple):
@@ -154,12 +156,10 @@ def update(
         raise_prices(params, state, i)
     state.pulls[i] += 1
     state.rewards[i] += play.rewards[0]
-    width = math.sqrt(params.c_rad * state.rewards[i]) + params.c_rad
-    state.upper[i] = min(1.0, (state.rewards[i] + width) / state.pulls[i])
+    state.upper[i] = upper_radius(state.rewards[i], state.pulls[i], params.c_rad)
     for j in range(state.costs.shape[1]):
         state.costs[i, j] += params.factors[j] * play.costs[0, j]
-        width = math.sqrt(params.c_rad * state.costs[i, j]) + params.c_rad
-        state.lower[i, j] = max(0.0, (state.costs[i, j] - width) / state.pulls[i])
+        state.lower[i, j] = lower_radius(state.costs[i, j], state.pulls[i], params.c_rad)
     if state.prices.shape[0] == 1:
         state.scores[i] = score(state, i)
 

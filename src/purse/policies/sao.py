@@ -70,7 +70,7 @@ from purse.kernels import (
 from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS = "sao", 1
+NAME, PLAYS, SOURCE = "sao", 1, "from memory"
 scratch, choose, probabilities = exp3_p.scratch, exp3_p.choose, exp3_p.probabilities
 REPORTS, STRETCH = range(2)  # places in `memo`
 

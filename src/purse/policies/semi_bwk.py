@@ -22,7 +22,7 @@ sqrt(C K T) / B); c_rad=1 (C), or "theory" (C = ln(K T)).
 
 Guarantee: in i.i.d. worlds, with eps and C of theory, the gain falls short of the optimum OPT of
 the linear program on the true means by at most O(sqrt(K)) (OPT / sqrt(B) + sqrt(T + OPT)) up to
-logarithms, for B above 3 (C K + sqrt(C K T)); its form is quoted from memory.
+logarithms, for B above 3 (C K + sqrt(C K T)), Theorem 3.1.
 
 Departures from the paper: eps = 0 and C = 1 unless asked for; the paper's experiments have eps = 0
 and C = 5.
@@ -55,13 +55,15 @@ from purse.kernels import (
     dependent_round,
     integer,
     kernel,
+    lower_radius,
     pace_of,
     total,
     uniform,
+    upper_radius,
 )
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
-NAME, RESOURCES = "semi-bwk", 1
+NAME, RESOURCES, SOURCE = "semi-bwk", 1, "paper"
 HALVINGS = 50
 
 
@@ -105,16 +107,10 @@ def params(
     rounds = problem.known_horizon(NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     of_arms = groups_of(groups, problem)
-
-    def theory() -> float:
-        share = radius * problem.n_arms / problem.b
-        extra = math.sqrt(radius * problem.n_arms * rounds) / problem.b
-        return math.sqrt(share) + share + extra
-
     return SemiBwKParams(
         problem.plays,
         radius,
-        pace_of(eps, problem, rounds, theory),
+        pace_of(eps, problem, rounds, radius),
         0 if groups is None else int(of_arms.max()) + 1,
         of_arms,
     )
@@ -307,10 +303,8 @@ def update(
         i = play.arms[k]
         if i >= 0:
             add_report(state, i, play.rewards[k], play.costs[k, 0])
-            width = math.sqrt(params.c_rad * state.rewards[i]) + params.c_rad
-            state.upper[i] = min(1.0, (state.rewards[i] + width) / state.pulls[i])
-            width = math.sqrt(params.c_rad * state.costs[i]) + params.c_rad
-            state.lower[i] = max(0.0, (state.costs[i] - width) / state.pulls[i])
+            state.upper[i] = upper_radius(state.rewards[i], state.pulls[i], params.c_rad)
+            state.lower[i] = lower_radius(state.costs[i], state.pulls[i], params.c_rad)
     solve(params, scratch, state.upper, state.lower, state.shares)
 
 

@@ -63,7 +63,7 @@ from purse.kernels import (
 from purse.kernels.regression import add_report, new_regression, predict, regression_of
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, CONTEXT = "square-cbwk", 1, True
+NAME, PLAYS, CONTEXT, SOURCE = "square-cbwk", 1, True, "paper or implementations"
 
 
 class SquareParams(NamedTuple):

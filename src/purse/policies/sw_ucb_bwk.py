@@ -16,14 +16,14 @@ number of rounds, at most T and 2^22; c_rad="theory" (C = 2 ln(12 K T^3)) or a p
 
 Guarantee: with w = min{K^(1/3) V^(-2/3) T^(2/3), T}, where V is how much the means change from
 round to round, summed over rounds, the gain falls short of the best that can be had in expectation
-by O~((T/B) sqrt(K T) + (T/B) (K V)^(1/3) T^(2/3) + W), where W is how far the means are from their
-average, summed over rounds: so changes that the budget would have to be saved for are not covered.
-C is so large that for T < 10^5 hardly anything is learnt within a window; smaller C is better
-there.
+by O~((T/B) sqrt(K T) + (T/B) (K V)^(1/3) T^(2/3) + W_r + (T/B) W_c), where W_r and W_c are how far
+mean rewards and mean costs are from their averages, summed over rounds: so changes that the budget
+would have to be saved for are not covered. C is so large that for T < 10^5 hardly anything is
+learnt within a window; smaller C is better there.
 
 Departures from the paper: one window for rewards and costs, where the paper has two; C, w and the +
-1 are quoted from memory; the paper takes several resources. A report that comes when its round has
-left the window is not learnt from. What is done without a horizon is ours.
+1 are from memory; the paper takes several resources. A report that comes when its round has left
+the window is not learnt from. What is done without a horizon is ours.
 
 Scale: loses 92% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
 are in units of the largest cost of any arm.
@@ -62,7 +62,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "sw-ucb-bwk", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "sw-ucb-bwk", 1, 1, "from memory: C and w"
 LONGEST = 2**22  # rounds in a window, so that sums stay below 2^62
 GRAIN = 2.0**40
 

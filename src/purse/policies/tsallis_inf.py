@@ -40,7 +40,7 @@ from typing import NamedTuple
 from purse.kernels import kernel, scale_of, tsallis_rule
 from purse.types import Play, Problem
 
-NAME, PLAYS = "tsallis-inf", 1
+NAME, PLAYS, SOURCE = "tsallis-inf", 1, "paper or implementations"
 
 
 class TsallisInfParams(NamedTuple):

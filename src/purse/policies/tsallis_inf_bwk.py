@@ -37,7 +37,7 @@ from typing import NamedTuple
 from purse.kernels import kernel, scale_of, tsallis_rule
 from purse.types import Play, Problem
 
-NAME, PLAYS, RESOURCES = "tsallis-inf.bwk", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "tsallis-inf.bwk", 1, 1, "ours"
 
 
 class TsallisInfBwKParams(NamedTuple):

@@ -79,7 +79,7 @@ from purse.kernels import (
 from purse.kernels.tsallis import TsallisScratch
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES = "tsallis-inf.coin", 1, 1
+NAME, PLAYS, RESOURCES, SOURCE = "tsallis-inf.coin", 1, 1, "ours"
 scratch = tsallis.scratch
 NOBODY = -1  # the arm between blocks
 COIN = 1  # the round's second number; the first draws the arm

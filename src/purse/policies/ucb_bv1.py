@@ -48,7 +48,7 @@ from purse.kernels import (
 )
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-bv1", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-bv1", True, 1, 1, "paper or implementations"
 
 
 class UcbBv1Params(NamedTuple):

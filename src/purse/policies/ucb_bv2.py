@@ -46,7 +46,7 @@ from purse.kernels import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-bv2", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-bv2", True, 1, 1, "paper or implementations"
 
 
 class UcbBv2Params(NamedTuple):

@@ -54,7 +54,7 @@ from purse.kernels import (
 )
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, RESOURCES = "ucb-mb", True, 1
+NAME, INITIAL_PULLS, RESOURCES, SOURCE = "ucb-mb", True, 1, "paper or implementations"
 
 
 class UcbMbParams(NamedTuple):

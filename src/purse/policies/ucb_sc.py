@@ -42,7 +42,7 @@ from typing import NamedTuple
 from purse.kernels import FIRST, IndexState, index_rule, kernel, log
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-sc", True, 1, 1
+NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-sc", True, 1, 1, "paper or implementations"
 
 
 class UcbScParams(NamedTuple):
