@@ -45,7 +45,7 @@ FAMILIES = {
     "lin-ucb.price": ("lin-cbwk", "lin-ts.price", "lin-ucb.resolve", "square-cbwk"),
     "primal-dual-bwk": ("classes.resolve",),
     "replan": (),
-    "ucb-bwk": ("semi-bwk", "sw-ucb-bwk"),
+    "ucb-bwk": ("balanced-exploration", "semi-bwk", "sw-ucb-bwk"),
     "lagrange-bwk": ("bobw-primal-dual",),
     "elimination-race": (),
     "sao": (),

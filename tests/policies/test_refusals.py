@@ -23,12 +23,15 @@ ONE_PLAY = [
 ONE_PLAY_ONE_RESOURCE = [
     *(*KNOWN_COSTS, "budgeted-thompson", "exp3.bwk", "exp3-ix.bwk", "exp3.p.bwk", "exp3++.bwk"),
     *("exp3++.price", "sw-ucb-bwk", "tsallis-inf.bwk", "tsallis-inf.coin", "tsallis-inf.price"),
-    *("classes.resolve", "ucb-bwk"),
+    *("balanced-exploration", "classes.resolve", "ucb-bwk"),
 ]
 ONE_RESOURCE = ["exp3.m.b", "ucb-mb"]
 LINEAR = "lin-ts.price lin-ucb.price lin-ucb.resolve"
 IX = "exp3-ix exp3-ix.bwk"
-EPSILON, RADIUS = "bounded-epsilon-first epsilon-first", "primal-dual-bwk sw-ucb-bwk ucb-bwk"
+EPSILON, RADIUS = (
+    "bounded-epsilon-first epsilon-first",
+    "balanced-exploration primal-dual-bwk sw-ucb-bwk ucb-bwk",
+)
 PART = "must be a number above 0 and at most 1"
 SHARE = "must be a number at least 0 and at most 1"
 ABOVE_0, BETA = "must be a number above 0", "must be 'theory' or a positive number"

@@ -47,6 +47,7 @@ GROUPS: Groups = {
     "Several plays a round": ("ucb-mb", "exp3.m.b", "semi-bwk"),
     "A budget and a horizon, or several resources": (
         "ucb-bwk",
+        "balanced-exploration",
         "sw-ucb-bwk",
         "lagrange-bwk",
         "bobw-primal-dual",

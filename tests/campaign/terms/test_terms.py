@@ -151,6 +151,18 @@ def test_asks_are_refused_in_a_line_that_says_what_to_do(earlier: Campaign) -> N
     assert campaign.status().rounds == 11
 
 
+def test_a_policy_that_begins_to_count_its_versions_does_not_go_on_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Campaign.create("c", **{**VERSION_TERMS, "policy": "uniform"}, storage=in_memory())
+    made.ask()
+    monkeypatch.setattr("purse.policies.uniform.VERSION", 1, raising=False)
+    again = Campaign.open("c", storage=made.storage)
+    assert "was played by version 0 of uniform, and this is version 1" in refusal(
+        InvalidInput, again.ask
+    )
+
+
 def test_reports_audits_exports_and_the_end_work_as_before(earlier: Campaign) -> None:
     assert earlier.tell(11, 1, "0.5").state == "told"
     assert earlier.export(io.StringIO()) == earlier.status().entries

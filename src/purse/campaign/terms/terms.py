@@ -189,7 +189,7 @@ class Terms(BudgetTerms):
         """Say which version of the policy has chosen so far, if it is not the one that is here."""
         module, _ = make_policy(self.policy, self.problem)
         now = getattr(module, "VERSION", 0)
-        if self.policy_version in (0, now):
+        if self.policy_version == now:
             return ""
         return f"version {self.policy_version} of {self.policy}, and this is version {now}"
 
