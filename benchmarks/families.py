@@ -48,7 +48,7 @@ FAMILIES = {
     "ucb-bwk": ("balanced-exploration", "semi-bwk", "sw-ucb-bwk"),
     "lagrange-bwk": ("bobw-primal-dual",),
     "elimination-race": (),
-    "sao": (),
+    "sao": ("delayed-sapo",),
 }
 HEAD = {policy: head for head, others in FAMILIES.items() for policy in (head, *others)}
 SCRATCH = tempfile.TemporaryDirectory()

@@ -118,9 +118,9 @@ def against_adversary(record: Record, _: str | None) -> list[str]:
         text += f", and `{policies.DEFAULT}`, the default, {percent(default)}"
     return [
         f"{text}: two worlds look the same until it is too late to react.\n"
-        "SAPO (Auer and Chiang, 2016) is missing because its pseudo-code is not public, and "
-        "BalancedExploration (Badanidiyuru, Kleinberg and Slivkins) because its authors leave open "
-        "how to compute it."
+        "Of SAPO (Auer and Chiang, 2016) only the abstract is public: its successor `delayed-sapo` "
+        "plays in its place; `balanced-exploration` is the relaxed form of a rule that its authors "
+        "do not say how to compute."
     ]
 
 

@@ -15,7 +15,14 @@ from tests.support.policies import refuses
 
 KNOWN_COSTS = ["b-kube", "bounded-epsilon-first", "epsilon-first", "fractional-kube", "kube"]
 ONE_PLAY = [
-    *("bobw-primal-dual", "elimination-race", "exp3", "exp3++", "exp3++.ada-prices"),
+    *(
+        "bobw-primal-dual",
+        "delayed-sapo",
+        "elimination-race",
+        "exp3",
+        "exp3++",
+        "exp3++.ada-prices",
+    ),
     *("exp3++.prices", "exp3-ix", "exp3.p", "lagrange-bwk", "best-arm", "primal-dual-bwk", "sao"),
     *("lin-cbwk", "lin-ts.price", "lin-ucb.price", "lin-ucb.resolve", "replan", "square-cbwk"),
     "tsallis-inf",
@@ -42,6 +49,8 @@ ABOVE_0, BETA = "must be a number above 0", "must be 'theory' or a positive numb
     [
         ("bobw-primal-dual", "eta=0", ABOVE_0),
         ("bobw-primal-dual", "delta=2", PART),
+        ("delayed-sapo", "log=0 phase=0 regret=-1", ABOVE_0),
+        ("delayed-sapo", "log=x", "must be 'theory' or a positive number"),
         ("elimination-race", "delta=0 delta=-1 delta=1.5 delta=x", PART),
         (EPSILON, "epsilon=2 epsilon=-0.1", SHARE),
         (EPSILON, "epsilon=x", "must be 'theory' or a number from 0 to 1"),

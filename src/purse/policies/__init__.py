@@ -71,6 +71,7 @@ GROUPS: Groups = {
         "exp3-ix",
         "tsallis-inf",
         "sao",
+        "delayed-sapo",
         "elimination-race",
     ),
     "Yardsticks": ("uniform", "fixed", "oracle"),

@@ -49,7 +49,7 @@ Reference: S. Bubeck, A. Slivkins. The best of both worlds: stochastic and adver
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -210,7 +210,7 @@ def share(params: SaoParams, state: SaoState, t: float) -> None:
 
 
 @kernel
-def switch(params: SaoParams, state: SaoState) -> None:
+def switch(params: Any, state: Any) -> None:
     state.memo[STRETCH] = math.sqrt(params.rounds / max(1.0, params.rounds - state.memo[REPORTS]))
     for i in range(params.n_arms):
         state.gains[i] = 0.0
@@ -218,7 +218,7 @@ def switch(params: SaoParams, state: SaoState) -> None:
 
 
 @cold
-def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, reward: float) -> None:
+def learn_later(params: Any, state: Any, arm: int, prob: float, reward: float) -> None:
     rate = state.memo[STRETCH]
     gamma = rate * params.later.gamma
     later = Exp3PParams(

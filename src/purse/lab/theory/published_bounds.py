@@ -11,7 +11,7 @@
                       reward less cost, if no reward is below its cost
     kube, fractional-kube, b-kube, ucb-bv1, ucb-bv2, budgeted-thompson, ...
                       sum_i log(B/c)/Delta(i), with constant 1: an order
-    primal-dual-bwk, ucb-bwk, lagrange-bwk, bobw-primal-dual
+    primal-dual-bwk, balanced-exploration, ucb-bwk, lagrange-bwk, bobw-primal-dual
                       sqrt(K T) log T (1 + OPT/B) and the like, with constant 1: an order
 
 n = ceil(B/c) is the largest possible number of rounds. Amounts are in units of c_max, as in
@@ -49,6 +49,10 @@ _LOGARITHMIC = {
 }
 _SQUARE_ROOT = {
     "primal-dual-bwk": (f"{_RANDOM}, a horizon", "Badanidiyuru, Kleinberg and Slivkins (2018)"),
+    "balanced-exploration": (
+        f"{_RANDOM}, a horizon; sketched for the relaxed form",
+        "Badanidiyuru, Kleinberg and Slivkins (2018)",
+    ),
     "ucb-bwk": (f"{_RANDOM}, a horizon", "Agrawal and Devanur (2014)"),
     "lagrange-bwk": (f"{_RANDOM}, a horizon", "Immorlica et al. (2022)"),
     "bobw-primal-dual": (
