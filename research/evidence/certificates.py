@@ -64,7 +64,8 @@ def counted(name: str) -> ModuleType:
         inner = base.init(params, problem)
         kind = kind or namedtuple("Counted", (*inner._fields, *own))
         k, d = problem.cost_max.shape
-        copies = np.zeros((len(PARTS), k, 2 + d))  # of each arm: reports, rewards, costs
+        # of each arm: reports, rewards, costs, squares of the first cost
+        copies = np.zeros((len(PARTS), k, 3 + d))
         marks = PARTS * problem.budget[0] / problem.cost_max[:, 0].max()
         return kind(*inner, marks, np.zeros(1, np.int64), copies[0].copy(), copies)
 
@@ -76,6 +77,7 @@ def counted(name: str) -> ModuleType:
         state.own_sums[i, 1] += play.rewards[0]
         for j in range(play.costs.shape[1]):
             state.own_sums[i, 2 + j] += play.costs[0, j]
+        state.own_sums[i, 2 + play.costs.shape[1]] += play.costs[0, 0] * play.costs[0, 0]
         paid = 0.0
         for k in range(state.own_sums.shape[0]):
             paid += state.own_sums[k, 2]
@@ -93,7 +95,7 @@ def counted(name: str) -> ModuleType:
 
 def play(name: str, policy: str, dearest: int, paths: int) -> tuple[World, Any, Floats]:
     """Return a world, its problem with money for so many of the dearest pulls, and the sums of all
-    paths at all parts and at the end, (P, M + 1, K, 2 + d), with costs in the largest cost.
+    paths at all parts and at the end, (P, M + 1, K, 3 + d), with costs in the largest cost.
     """
     world = worlds.make(name, dearest)
     largest = np.asarray(world.cost_max).max(axis=0) / amounts.UNIT
@@ -111,7 +113,7 @@ def measure(name: str, policy: str, dearest: int, paths: int) -> tuple[int, floa
     world, problem, sums = play(name, policy, dearest, paths)
     scale = problem.cost_max.max(axis=0)
     ranges = (np.stack([problem.cost_min, problem.cost_max], axis=2) / scale[:, None]).tolist()
-    counts, rewards, costs = sums[..., 0], sums[..., 1], sums[..., 2:]
+    counts, rewards, costs, squares = sums[..., 0], sums[..., 1], sums[..., 2:-1], sums[..., -1]
     paid, gains, limited = costs.sum(axis=2), rewards.sum(axis=2), problem.horizon is not None
     rounds = counts.sum(axis=2)
     certified = np.full(gains.shape, np.nan)
@@ -120,6 +122,7 @@ def measure(name: str, policy: str, dearest: int, paths: int) -> tuple[int, floa
             counts[at].tolist(),
             rewards[at].tolist(),
             costs[at].tolist(),
+            cost_squares=squares[at].tolist(),
             paid=paid[at].tolist(),
             rounds=int(rounds[at]) if limited else None,
             cost_ranges=ranges,

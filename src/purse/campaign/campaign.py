@@ -620,18 +620,19 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         With this confidence it holds at all times at once, for every policy, so that one may look
         whenever one likes. It assumes that an arm's rewards and costs are independent draws that do
-        not change: after a change it is void. Retired arms do not count for the best way.
+        not change: after a change it is void, and a change of an arm that is no longer played shows
+        nowhere. Retired arms do not count for the best way.
 
         There is no `share`, and `notes` says why, if there are features, if asks allowed only some
-        of the arms, if the policy looks for changes and has found one, if rewards are waited for,
-        or if a report was outside the declared ranges.
+        of the arms, if a test of the reports has found a change, if rewards are waited for, or if a
+        report was outside the declared ranges.
 
         Raise `InvalidInput` when the confidence is not allowed.
         """
         from purse.campaign.views.certificate import certificate_of
 
-        sure, drifted = check_confidence(confidence), self._local.campaign.head.drifted
-        return self._local.history.look(lambda history: certificate_of(history, sure, drifted))
+        sure = check_confidence(confidence)
+        return self._local.history.look(lambda history: certificate_of(history, sure))
 
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(

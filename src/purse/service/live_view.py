@@ -263,7 +263,7 @@ def _answers(
         answer = _recommended_arm(history, options)
         answer = answer or _runs_out(status, projections)
         return {"answer": answer, "worth": history.worth, "certificate": None}
-    certificate = certificate_of(history, CONFIDENCE, head.drifted)
+    certificate = certificate_of(history, CONFIDENCE)
     return {
         "answer": _runs_out(status, projections),
         "worth": history.worth,

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from purse import Account, Campaign, PurseError
-from purse.campaign.ledger.records import AUDIT
+from purse.campaign.ledger.records import AUDIT, HISTORY
 from purse.campaign.rules import asks
 from purse.campaign.run.audit import audit
 from purse.campaign.run.learner import Learner
@@ -357,7 +357,7 @@ UNSEEN: dict[tuple[str, str | None, str | None], str] = {
     ("purse_journal", "a row more by level", None): NO_LEVEL,
     ("purse_open_tickets", "a row more by level", None): NO_LEVEL,
     ("purse_checkpoints", None, "audit"): CACHE,
-    ("purse_checkpoints", None, "history"): CACHE,
+    ("purse_checkpoints", None, HISTORY): CACHE,
     **{
         ("purse_checkpoints", what, "policy"): CACHE  # its body and its digest are compared
         for what in ("level", "kind", "seq", "a row less", "a row more by level")

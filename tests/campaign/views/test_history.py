@@ -14,6 +14,7 @@ from purse.base import amounts
 from purse.campaign.api.states import CAMPAIGN_STATES, RUNNING
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.records import HISTORY
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.views import history
@@ -494,10 +495,10 @@ def test_a_checkpoint_that_is_damaged_or_of_another_journal_is_not_taken_over(
     campaign = make()
     campaign.ask()
     restarted(campaign, monkeypatch, FollowedHistory(campaign.terms, campaign.storage))
-    kept = campaign.storage.checkpoint("c", "history")
+    kept = campaign.storage.checkpoint("c", HISTORY)
     assert kept is not None
     seq, digest, body = kept
     for row in ((seq, digest, bytes(body) + b" "), (seq, "0" * 32, bytes(body)), (9, digest, b"")):
-        campaign.storage.keep("c", "history", *row)
+        campaign.storage.keep("c", HISTORY, *row)
         assert FollowedHistory(campaign.terms, campaign.storage).history.seq == 0
         assert FollowedHistory(campaign.terms, campaign.storage).follow().seq == seq

@@ -35,7 +35,7 @@ ALARMS = {
 }
 Units = Sequence[int]  # one amount of each resource
 # kinds of checkpoints
-POLICY, HISTORY, AUDIT, RESTORED = "policy", "history", "audit", "restored"
+POLICY, HISTORY, AUDIT, RESTORED = "policy", "history-2", "audit", "restored"
 _SEAL = 16  # bytes
 HOUR = 3_600_000  # ms by which a clock may go back without an alarm
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -124,10 +124,7 @@ class Head:
 
     rounds: int = 0  # asked for so far
     checkpoint: int = 0  # the last entry in the last checkpoint of the policy
-    # two facts that no entry tells of: see `state.note_over`, and the round in which the policy
-    # found that an arm had changed
-    over: list[int] = field(default_factory=list)
-    drifted: int = 0
+    over: list[int] = field(default_factory=list)  # see `state.note_over`; no entry tells of it
     counts: dict[str, int] = field(default_factory=dict)
     owed: list[int] = field(default_factory=list)  # arms that owe their initial pull
     open: list[int] = field(default_factory=list)  # unfinished tickets of each arm
@@ -148,7 +145,13 @@ class Head:
     @classmethod
     def from_json(cls, text: str) -> Head:
         """Return a head as it was stored."""
-        return cls(**orjson.loads(text))
+        return cls.of(orjson.loads(text))
+
+    @classmethod
+    def of(cls, facts: dict[str, Any]) -> Head:
+        """Return a head of these facts, without those that an earlier purse kept."""
+        fields = cls.__dataclass_fields__
+        return cls(**{name: fact for name, fact in facts.items() if name in fields})
 
     def count(self, what: str, change: int = 1) -> None:
         """Count up or down."""

@@ -125,7 +125,7 @@ def _lines(
 def _compare(replay: Replay, stored: LevelRows) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
-    for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
+    for unwritten in ("checkpoint", "over"):  # no entry tells of these
         setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
     rows = sorted(tuple(row) for row in stored.balances)
     own = [("", "", resource, 0, *balance) for resource, balance in enumerate(level.balances)]
@@ -221,7 +221,7 @@ def _take_over(
     level: Level, seq: int, head: Any, balances: Any, tickets: Any = (), sums: Any = ()
 ) -> None:
     """Let a level be what a checkpoint says."""
-    level.seq, level.head = seq, Head(**head)
+    level.seq, level.head = seq, Head.of(head)
     level.balances = [Balance(*counters) for counters in balances]
     if isinstance(level, CampaignLevel):
         level.arms = type(level)(level.terms, seq, level.head).arms

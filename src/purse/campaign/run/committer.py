@@ -178,7 +178,6 @@ class Committer:
                 )
             policy.learn(parsed(locked.reports), level.seq, level.head.digest)
             self._teacher.look(level, policy)
-            level.head.drifted = policy.drifted
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))

@@ -59,8 +59,6 @@ class Learner:
         self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
         state, self._whole = _in_one(self.module.init(params, problem))
         anew = [getattr(state, name) for name in getattr(self.module, "PERIOD", ())]
-        changes = getattr(self.module, "CHANGES", None)
-        self._changes = None if changes is None else getattr(state, changes)
         self._anew = [(array, array.copy()) for array in anew]  # what a period begins with
         self.kinds = ("told", "renewed") if anew else ("told",)  # of the entries that it heeds
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
@@ -168,11 +166,6 @@ class Learner:
                 )
         if seq >= self.seq:
             self.seq, self.digest = seq, digest
-
-    @property
-    def drifted(self) -> int:
-        """The first round in which it found that an arm had changed; 0: in none."""
-        return 0 if self._changes is None else int(self._changes[1])
 
     @property
     def state(self) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any
 
+import orjson
+
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
@@ -28,7 +30,6 @@ _LEVELS = "SELECT id, name, kind, parent, head FROM purse_levels ORDER BY id"
 _BALANCES = """SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
 WHERE level = ? AND key = '' AND value = '' ORDER BY resource"""
 _ABOUT = sql.ABOUT.format(among=sql.ONE)
-_UNWRITTEN = ("over", "drifted")  # what heads say besides their journals
 _Line = tuple[int, int, int, LedgerEntry]  # turn in the tree, place of the level, number, entry
 
 
@@ -84,16 +85,15 @@ class _FoldedLevel:
     def stored(self) -> StoredLevel:
         """Return the level as it is stored. Raise `PurseError` if the journal says otherwise."""
         balances = [Balance(*row) for row in self.session.read([(_BALANCES, (self.key,))])[0]]
-        head = Head.from_json(self.head)
+        head = orjson.loads(self.head)
         pairs = zip(balances, self.level.balances, strict=True)
         # the budgets of periods, and so overdrafts, are others now
         is_same = all(one[1:5] == other[1:5] for one, other in pairs)
-        if not is_same or head.digest != self.level.head.digest:
+        if not is_same or head["digest"] != self.level.head.digest:
             raise PurseError(f"the journal of {self.level.title} does not come to what is stored")
-        for name in _UNWRITTEN:
-            setattr(self.level.head, name, getattr(head, name))
+        self.level.head.over = head.get("over", [])  # no entry tells of it
         kind, parent = self.level.kind, None if self.above is None else self.above.key
-        return StoredLevel(self.key, self.name, kind, parent, 0, head, self.head, balances)
+        return StoredLevel(self.key, self.name, kind, parent, 0, Head(), self.head, balances)
 
 
 def _refold(session: Session) -> Iterable[Statement]:

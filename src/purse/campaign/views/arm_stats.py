@@ -21,6 +21,7 @@ class ArmSums(NamedTuple):
     settled: int
     reward: float
     costs: tuple[int, ...]  # (d,) units
+    cost_squares: float = 0.0  # of the first resource
 
 
 @dataclass(slots=True)
@@ -49,7 +50,14 @@ class ArmStats:
 
     def sums(self) -> ArmSums:
         """Return the sums as they are now."""
-        return ArmSums(self.told, self.failed, self.settled, self.reward, tuple(self.costs))
+        return ArmSums(
+            self.told,
+            self.failed,
+            self.settled,
+            self.reward,
+            tuple(self.costs),
+            self.cost_squares,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the arm as JSON has it; means are None before the first report."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from purse.base import amounts
 from purse.base.text import count
-from purse.campaign.ledger.state import policy_name
 from purse.campaign.views.arm_stats import ArmSums
 from purse.campaign.views.history import MASKED, History
 from purse.campaign.views.recommendation import cost_range
@@ -16,11 +15,8 @@ from purse.identification.certificate import Certificate
 _NOTHING = ArmSums(0, 0, 0, 0.0, ())
 
 
-def certificate_of(history: History, confidence: float, drifted: int) -> Certificate:
-    """Return the share of the best that a campaign has earned for certain so far.
-
-    drifted   the round in which its policy found that an arm had changed; 0: in none
-    """
+def certificate_of(history: History, confidence: float) -> Certificate:
+    """Return the share of the best that a campaign has earned for certain so far."""
     from purse.identification.certify import most_gain
 
     terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
@@ -34,6 +30,7 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
         [one.told for one in sums],
         [one.reward for one in sums],
         [[units / amounts.UNIT for units in one.costs] for one in sums],
+        cost_squares=[one.cost_squares for one in sums],
         paid=[units / amounts.UNIT for units in paid],
         rounds=None if terms.horizon is None else history.asks,
         reward_range=terms.reward_range or (0.0, 1.0),
@@ -48,10 +45,11 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
             for arm, one in enumerate(sums)
         ],
         among=arms.there,
+        as_first=arms.there == list(range(len(terms.arms))),
         confidence=confidence,
     )
     gain = sum(one.reward for one in sums)
-    reason = _silence(history, sums, drifted)
+    reason = _silence(history, sums)
     if not reason and best_gain <= 0:
         reason = "nothing was paid so far, or nothing can be gained"
     if reason:
@@ -65,16 +63,15 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
     )
 
 
-def _silence(history: History, sums: list[ArmSums], drifted: int) -> str:
+def _silence(history: History, sums: list[ArmSums]) -> str:
     """Return the reason why no share can be claimed; "" if one can."""
     counts, waiting = history.level.head.counts, sum(one.settled for one in sums)
     if history.terms.features:
         return "contexts decide what is best, and the bounds are of arms without them"
     if masked := history.level.head.counts.get(MASKED):
         return f"{count(masked, 'ask')} allowed only some arms: masks decide what is best, too"
-    if drifted:
-        name = policy_name(history.terms)
-        return f"void since round {drifted}: {name} found that rewards or costs of an arm changed"
+    if history.drifted:
+        return f"void since round {history.drifted}: rewards or costs of an arm changed"
     if waiting:
         return f"{count(waiting, 'pull')} with a known cost and no reward so far: ask again later"
     if overruns := counts.get("overruns", 0):
@@ -86,7 +83,10 @@ def _silence(history: History, sums: list[ArmSums], drifted: int) -> str:
 
 def _notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
     """Yield the assumptions, and the money that brought no reward."""
-    yield ("this assumes that an arm's rewards and costs are independent draws that do not change")
+    yield (
+        "this assumes that an arm's rewards and costs are independent draws that do not change: an "
+        "arm that is no longer played may have become better"
+    )
     lost = sum(one.failed for one in sums) + presumed
     if lost:
         yield (

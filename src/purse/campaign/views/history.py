@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import astuple, replace
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
 import orjson
 
 from purse.base.json import compact_bytes
@@ -45,6 +47,7 @@ from purse.campaign.views.time_series import (
     sample,
 )
 from purse.errors import PurseError
+from purse.kernels.replan.fading_means import find_change, new_change_test
 
 _RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
 _MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
@@ -52,7 +55,8 @@ _SHOWN = 7  # arms with a series of their own; the rest are added up
 _CHECKPOINT_EVERY = 50_000  # entries
 _PAGE_SIZE = 1_000  # entries read at a time
 MASKED = "masked"  # what its own counts call asks with a mask
-_NUMBERS = ("asks", "tells", "_settled", "_at", "_slot", "_second")  # of a checkpoint
+_NUMBERS = ("asks", "tells", "drifted", "_settled", "_at", "_slot", "_second")  # of a checkpoint
+_SURE = 3.5  # of a change: 0 of 20 campaigns of 3,000 reports that do not change are said to
 
 
 class History:
@@ -66,6 +70,9 @@ class History:
         self.level = CampaignLevel(self._shown, balances=[Balance(units) for units in terms.budget])
         nothing = [0] * len(terms.resources)
         self._arms = [ArmStats(nothing) for _ in range(terms.n_arms)]
+        self.drifted = 0  # the round in which an arm was found to have changed; 0: in none
+        signals = (terms.n_arms, 1 + len(terms.resources))  # rewards and costs
+        self._test, self._tops = new_change_test(*signals), np.zeros(signals)
         self._settled = 0  # tickets that wait for their reward
         self._series = TimeSeries(self._point(0))
         self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
@@ -123,6 +130,7 @@ class History:
         if entry.kind == "told":
             self.tells += 1
             arm.add(entry.body["reward"], entry.body["costs"])
+            self._look_for_change(ticket.arm, entry.body["reward"], entry.body["costs"])
         elif entry.kind == "failed":
             arm.failed += 1
         settled = self.level.head.counts.get(SETTLED, 0)
@@ -132,6 +140,18 @@ class History:
             self._settled = settled
         if ticket.state not in UNFINISHED:
             del self.level.tickets[ticket.id]
+
+    def _look_for_change(self, arm: int, reward: float, costs: list[int]) -> None:
+        """Test whether the newest reports on an arm differ from those before, whatever its policy
+        thinks.
+        """
+        least = (self.terms.reward_range or (0.0, 1.0))[0]
+        values = np.array([max(0.0, reward - least), *costs])
+        self._test.sums[arm] += values
+        self._tops[arm] = np.maximum(self._tops[arm], values)
+        threshold = _SURE + math.log(self.terms.n_arms)
+        if find_change(self._test, arm, self._tops[arm], threshold) >= 0 and not self.drifted:
+            self.drifted = self.asks
 
     def arm_sums(self) -> dict[str, ArmSums]:
         """Return each arm's sums by name, in arm order."""
@@ -155,16 +175,26 @@ class History:
             {span: list(series.points) for span, series in self._recent_series.items()},
             list(self._minute.seconds),
             self._incidents.as_dict(),
+            [array.tolist() for array in (*self._test, self._tops)],
         ]
         return compact_bytes(facts)
 
     @classmethod
     def from_json(cls, terms: Terms, text: bytes) -> History:
         """Return a history as a checkpoint has it."""
-        numbers, (head, balances, seq), arms, series, recent, seconds, incidents = orjson.loads(
-            text
-        )
+        (
+            numbers,
+            (head, balances, seq),
+            arms,
+            series,
+            recent,
+            seconds,
+            incidents,
+            test,
+        ) = orjson.loads(text)
         history = cls(terms)
+        for array, values in zip((*history._test, history._tops), test, strict=True):
+            array[:] = values
         parts = [Balance(*counters) for counters in balances]
         history.level = CampaignLevel(history._shown, seq, Head(**head), parts)
         for name, number in zip(_NUMBERS, numbers, strict=True):
