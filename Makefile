@@ -73,6 +73,7 @@ leaderboard: $(STAMP)-lab
 	$(BIN)/python -m research.leaderboard --suite 2
 	$(BIN)/python -m research.leaderboard --suite 3
 	$(BIN)/python -m research.leaderboard --suite traffic
+	$(BIN)/python -m research.leaderboard --suite sealed
 	cp purse-results/leaderboard/suite-*.json docs/leaderboard/
 	PYTHONPATH=. $(BIN)/python docs/boards.py
 	$(BIN)/python -m research.evidence.ablations

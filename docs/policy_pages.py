@@ -32,7 +32,7 @@ def write(folder: Path) -> None:
     """Write a page for each policy, one for each group, and the index."""
     source = folder / "source"
     source.mkdir(parents=True, exist_ok=True)
-    records = {suite: boards.read(suite) for suite in SUITES}
+    records = {suite: boards.read(suite) for suite in boards.played()}
     index = ["# Policies", f"`{policies.DEFAULT}` is the default."]
     entries = []
     for title, names in grouped(policies.GROUPS, policies.names()):
@@ -125,6 +125,11 @@ def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
         first = f"It is the default. Another policy is better by more than {MUCH:.0%} in:"
         return [first, "", *by_suite(behind)]
     lines = [f"It is in the group *{group[0].lower()}{group[1:]}*."]
+    if better := policies.dominated().get(name):
+        lines.append(
+            f"{link(better, '.')} dominates it on the leaderboard: worse in no situation, and "
+            "better on average."
+        )
     if leads:
         lines += [f"None is better by more than {TIE:.1%} in:", "", *by_suite(leads)]
     elif behind:

@@ -33,7 +33,8 @@ from research.leaderboard.tables import cases_csv, heat_figure
 @option(
     "--suite",
     "1: long games of every kind; 2: what users have, little money and late reports included; "
-    "3: contexts; traffic: late reports, requests that allow some arms, and how many come.",
+    "3: contexts; traffic: late reports, requests that allow some arms, and how many come; "
+    "sealed: cases that nobody has chosen.",
     default="1",
 )
 @out_option("Folder for the page and its data.", "purse-results/leaderboard")
@@ -48,10 +49,11 @@ def leaderboard(
     """Play a suite with every policy, and say which one to use.
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
-    policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
-    standings, and writes a page (leaderboard.md for suite 1, leaderboard-2.md for suite 2 and so
-    on), a figure, tables of scores and of cases, and the numbers of the page. The same command
-    continues an interrupted run. Several processes may play some policies each into one folder.
+    policy that purse ships and whose rule is not from memory, and for suite 3 those that see
+    contexts and a few others. Prints the standings, and writes a page (leaderboard.md for suite 1,
+    leaderboard-2.md for suite 2 and so on), a figure, tables of scores and of cases, and the
+    numbers of the page. The same command continues an interrupted run. Several processes may play
+    some policies each into one folder.
     """
     board = play(policies or None, n_workers=workers, folder=folder, **options)
     target, record = Path(folder), record_of(board)

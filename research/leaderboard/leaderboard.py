@@ -44,8 +44,8 @@ def leaderboard(
 
     names       names with options, or paths of policy files; None: all policies that purse ships
                 for gain, and in suite 3 those that see contexts and a few others
-    suite       "1", long games of every kind, "2", what users have, "3", contexts, or "traffic",
-                what campaigns meet
+    suite       "1", long games of every kind, "2", what users have, "3", contexts, "traffic", what
+                campaigns meet, or "sealed", cases that nobody has chosen
     quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
     n_workers   threads; their number changes no result
     device      "cpu", "cuda" for an NVIDIA GPU, which leaves late reports to the threads, or

@@ -17,6 +17,7 @@ from research.leaderboard.record import ADVERSARY
 from research.leaderboard.suites import (
     IN_TRAFFIC,
     LONG_GAMES,
+    SEALED,
     WHAT_USERS_HAVE,
     WITH_CONTEXTS,
     name_file,
@@ -86,7 +87,8 @@ def leaderboard_page(records: Sequence[Record], files: str, pages: str) -> str:
     )
     parts = [
         "# Which policy should I use?",
-        f"All policies played four suites of cases, with the same draws.\n{SCORE}",
+        "All policies whose rule was held against a text played each suite of cases, with the "
+        f"same draws.\n{SCORE}",
         summary_table(records, pages),
         advice_rule(),
         HINTS,
@@ -162,6 +164,13 @@ def long_game_groups(record: Record) -> Groups:
 
 
 PAGES = {
+    SEALED: Page(
+        "Sealed",
+        "Cases that nobody has chosen: drawn by a seed, a digest of the default's file, after its "
+        "rule was frozen.\nTake this section for a comparison, and the others for what each "
+        f"situation is like.\n{ARMS_OR_LP}",
+        all_groups,
+    ),
     LONG_GAMES: Page(
         "Long games",
         f"Long games of every kind.\n{ARMS_OR_LP}",

@@ -83,6 +83,28 @@ class Record:
         scores = [score for case in cases if (score := self.mean_score(policy, case)) is not None]
         return sum(scores) / len(scores) if len(scores) == len(cases) else None
 
+    def best_mean(self, case: str) -> float:
+        """Return the smallest mean in a case."""
+        return min(
+            mean for name in self.policies if (mean := self.mean_score(name, case)) is not None
+        )
+
+    def wins(self, policy: str) -> int:
+        """Return in how many cases no policy has a smaller mean."""
+        return sum(
+            self.mean_score(policy, case.name) == self.best_mean(case.name) for case in self.cases
+        )
+
+    def share_of_best(self, policy: str) -> float:
+        """Return the mean part of the best policy's gain, over the cases that this one plays."""
+        parts = [
+            (1 - mean) / (1 - best)
+            for case in self.cases
+            if (mean := self.mean_score(policy, case.name)) is not None
+            and (best := self.best_mean(case.name)) < 1
+        ]
+        return sum(parts) / len(parts)
+
     def frame(self) -> pl.DataFrame:
         """Return a row for each policy and case that it plays."""
         situations = {case.name: case.situation for case in self.cases}

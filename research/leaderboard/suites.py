@@ -1,4 +1,5 @@
-"""The suites by their versions, and the policies that play them; suite 3 is here.
+"""The suites by their versions, the policies that play them, and what these were tuned on; suite 3
+is here.
 
 Suite 3 has contexts: policies that see them beside a few that do not. In some cases contexts tell
 little, have many features, or come with hardly any money. Its version changes whenever an instance
@@ -8,14 +9,17 @@ does; no case takes more than about 100,000 rounds over all its paths.
 from __future__ import annotations
 
 from purse import policies
-from research.leaderboard import games, in_traffic
+from research.leaderboard import games, in_traffic, sealed
 from research.leaderboard.case import Case
 
 LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS, IN_TRAFFIC = "1", "2", "3", "traffic"
+SEALED = "sealed"
 YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
 ENDS_EARLY = ("best-arm",)  # which look for the best arm, and not for the largest gain
 # of policies whose published scale is not their best
 VARIANTS = ("c-ucb:alpha=0.5", "i-ucb:alpha=1", "omega-ucb:rho=0.25", "ucb-bwk:c_rad=0.25")
+# whose constants were chosen on suite 1, and rules of ours that learn nothing
+CHOSEN, PLAIN = ("primal-dual-bwk", "semi-bwk", *VARIANTS), ("uniform",)
 BLIND = ("exp3++.prices", "primal-dual-bwk", "replan", "uniform")  # which see no contexts
 BY_CLASS = "classes.resolve"
 LINEAR = "linear_contexts:horizon=5000"  # a budget of 3,250 pays for the dearest arm in all rounds
@@ -48,15 +52,31 @@ SUITES = {
     WHAT_USERS_HAVE: games.WHAT_USERS_HAVE,
     WITH_CONTEXTS: CONTEXT_CASES,
     IN_TRAFFIC: in_traffic.CASES,
+    SEALED: sealed.CASES,
 }
 
 
 def players_of(version: str) -> list[str]:
-    """Return the policies that play a suite by default."""
+    """Return the policies that play a suite by default: not those whose rule is from memory."""
     if version == WITH_CONTEXTS:
-        return sorted([*BLIND, *filter(sees_contexts, policies.names())])
-    shipped = [name for name in policies.names() if name not in (*YARDSTICKS, *ENDS_EARLY)]
+        return sorted([*BLIND, *filter(sees_contexts, filter(is_checked, policies.names()))])
+    left_out = (*YARDSTICKS, *ENDS_EARLY)
+    shipped = [name for name in policies.names() if name not in left_out and is_checked(name)]
     return sorted([*shipped, *VARIANTS])
+
+
+def is_checked(policy: str) -> bool:
+    """Return whether a policy's rule was held against a text: others are not ranked."""
+    return not policies.source(policy).startswith("from memory")
+
+
+def tuned_on(policy: str) -> str:
+    """Return which suites a policy was made or its constants chosen on; "" for none."""
+    if policy in CHOSEN:
+        return "suite 1"
+    is_shipped = policy.partition(":")[0] in policies.names()
+    is_ours = is_shipped and policy not in PLAIN and policies.source(policy) == "ours"
+    return "all but sealed" if is_ours else ""
 
 
 def sees_contexts(policy: str, situation: str | None = None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from io import StringIO
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from purse.engine.delay import parse_delay
 from purse.lab.figure import Figure
 from research.leaderboard.heat_map import heat_map
 from research.leaderboard.record import ADVERSARY
-from research.leaderboard.suites import name_file
+from research.leaderboard.suites import name_file, tuned_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from research.leaderboard.case import Case
     from research.leaderboard.record import Record, Standing
 
+NORMAL = NormalDist()
 TIE = 0.005  # of the optimum: the default is taken if the best is better by no more
 HEAT_TITLE = "Mean regret in percent of the optimum"
 MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
@@ -139,12 +141,26 @@ def best_players(record: Record) -> list[Standing]:
     return (whole or list(record.standings))[:BEST]
 
 
+def corrected(half: float, n_comparisons: int) -> float:
+    """Return half of an interval that holds for all comparisons at once, from half of a 95%
+    interval for one (Bonferroni).
+
+    >>> round(corrected(1.96, 1), 2), round(corrected(1.96, 50), 2)
+    (1.96, 3.29)
+    """
+    return half * NORMAL.inv_cdf(1 - 0.025 / n_comparisons) / NORMAL.inv_cdf(0.975)
+
+
 def best_caption(record: Record) -> str:
-    """Return the line above the standings."""
+    """Return the lines above the standings."""
     n_players = len(record.policies)
     n_whole = sum(row.cases == len(record.cases) for row in record.standings)
     text = f"{n_whole} of {n_players} policies play every case; the best of them are:"
-    return text if n_whole else "No policy plays every case; the best of all are:"
+    return (
+        "*Won* is in how many cases no policy has a smaller regret, *of the best* the mean part of "
+        f"the best policy's gain, and ± holds for all {n_players} policies at once.\n"
+        + (text if n_whole else "No policy plays every case; the best of all are:")
+    )
 
 
 def standings_table(record: Record, pages: str | None) -> str:
@@ -161,14 +177,20 @@ def standings_table(record: Record, pages: str | None) -> str:
         rows.append(
             [
                 link(row.policy, pages),
-                keep_on_line(f"{100 * row.score:.1f} ± {100 * row.half:.1f}"),
+                keep_on_line(
+                    f"{100 * row.score:.1f} ± {100 * corrected(row.half, len(record.policies)):.1f}"
+                ),
+                str(record.wins(row.policy)),
                 f"{row.rank:.1f}",
+                f"{record.share_of_best(row.policy):.1%}",
                 f"{percent(worst)} ({case})",
+                tuned_on(row.policy) or MISSING,
             ]
         )
     worst_of = ", no adversary" if ADVERSARY in record.situations else ""
-    head = ["policy", "mean regret, %", "mean rank", f"in its worst case{worst_of}"]
-    return write_markdown_table(head, rows, right=[1, 2])
+    head = ["policy", "mean regret, %", "won", "mean rank", "of the best"]
+    head += [f"in its worst case{worst_of}", "tuned on"]
+    return write_markdown_table(head, rows, right=[1, 2, 3, 4])
 
 
 def cases_csv(cases: Iterable[Case]) -> str:

@@ -33,7 +33,11 @@ def policies(name: str | None, as_json: bool) -> None:
     texts = {
         policy: (module.params, inspect.getdoc(module) or "") for policy, module in modules.items()
     }
-    facts = {policy: {"source": catalog.source(module)} for policy, module in modules.items()}
+    better = catalog.dominated()
+    facts = {
+        policy: {"source": catalog.source(module), "dominated_by": better.get(policy)}
+        for policy, module in modules.items()
+    }
     _describe("policies", name, texts, as_json, catalog.GROUPS, catalog.DEFAULT, facts)
 
 
@@ -85,7 +89,8 @@ def _describe(
     if name and not as_json:
         click.echo(things[name][1].strip())
         for fact, value in facts.get(name, {}).items():
-            click.echo(f"\n{fact.capitalize().replace('_', ' ')}: {value}.")
+            if value is not None:
+                click.echo(f"\n{fact.capitalize().replace('_', ' ')}: {value}.")
         options = ", ".join(
             option if value == "None" else f"{option}={value}"
             for option, value in _option_texts(things[name][0])
@@ -114,6 +119,8 @@ def _describe(
         for member in members:
             row = rows[member]
             mark = "(the default) " if row["default"] else ""
+            if better := row.get("dominated_by"):
+                mark = f"(dominated by {better}) "
             # most begin with the name once more: "KUBE: ..."
             words = f"{mark}{row['summary'].partition(': ')[2] or row['summary']}"
             room = columns() - width - 4

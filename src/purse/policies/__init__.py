@@ -4,6 +4,7 @@ hand.
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -77,6 +78,7 @@ GROUPS: Groups = {
     "Yardsticks": ("uniform", "fixed", "oracle"),
 }
 _FOLDER = Path(__file__).parent
+DOMINATED = _FOLDER / "dominated.json"  # by the leaderboard, which writes it
 _PARTS = ("NAME", "params", "init", "choose", "update")
 
 
@@ -100,6 +102,12 @@ def source(policy: str | ModuleType) -> str:
     """
     module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
     return str(getattr(module, "SOURCE", "ours"))
+
+
+def dominated() -> dict[str, str]:
+    """Return {policy: one that the leaderboard finds no worse in any situation, and better}."""
+    by_policy: dict[str, str] = json.loads(DOMINATED.read_text(encoding="utf-8"))
+    return by_policy
 
 
 def load(name: str | ModuleType) -> ModuleType:

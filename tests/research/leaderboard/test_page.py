@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from purse.lab.figure import render_svg
 from research.leaderboard import in_traffic, notes, tables
 from research.leaderboard.case import Case
+from research.leaderboard.domination import dominated
 from research.leaderboard.heat_map import heat_map
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown
 from research.leaderboard.record import Record, record_of
@@ -77,6 +79,38 @@ def test_the_default_is_taken_where_none_is_better_by_more_than_half_a_percent(
     assert tables.recommend([first, near]) == near
     assert tables.recommend([first, far]) == first
     assert tables.recommend([]) is None
+
+
+def test_wins_and_shares_of_the_best_by_hand() -> None:
+    record = by_hand()
+    # c and d are best in "one" and c in "two", b in "three"
+    assert [record.wins(policy) for policy in "abcd"] == [0, 1, 2, 1]
+    assert record.share_of_best("a") == pytest.approx((0.9 / 1 + 0.8 / 1 + 0.1 / 0.9) / 3)
+    assert record.share_of_best("c") == 1
+
+
+def test_who_dominates_whom_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "purse.policies.load", lambda name: SimpleNamespace(PLAYS=1 + (name == "e"))
+    )
+    cases = [Case(name, name, "w", 1) for name in ("one", "two")]
+    means = {
+        "a": {"one": 0.2, "two": 0.2},
+        "b": {"one": 0.9, "two": 0.21},  # a is better in "one", and the same within the noise
+        "c": {"one": 0.9, "two": 0.9},  # a leads by more than b
+        "d": {"one": 0.1},  # which is better there than all others
+        "e": {"one": 0.95, "two": 0.95},  # plays several arms a round
+        "uniform": {"one": 0.99, "two": 0.99},
+        "k": {"one": 0.0, "two": 0.0},  # is told what each arm costs
+    }
+    scores = {
+        (policy, case): np.array([mean - 0.01, mean, mean + 0.01])
+        for policy, row in means.items()
+        for case, mean in row.items()
+    }
+    refusals = {("k", "three"): "k needs to know what each arm costs"}
+    board = Leaderboard(tuple(cases), tuple(means), scores, refusals, "2")
+    assert dominated([record_of(board)]) == {"b": "a", "c": "a"}
 
 
 def test_shares_of_the_gains_of_arms_alone() -> None:

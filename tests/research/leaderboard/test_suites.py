@@ -9,12 +9,13 @@ import pytest
 import purse
 from purse import policies, worlds
 from research.leaderboard import case as cases
-from research.leaderboard import suites
+from research.leaderboard import sealed, suites
 from research.leaderboard.case import Case
 from research.leaderboard.page import PAGES
 from research.leaderboard.suites import (
     IN_TRAFFIC,
     LONG_GAMES,
+    SEALED,
     SUITES,
     WHAT_USERS_HAVE,
     WITH_CONTEXTS,
@@ -26,6 +27,7 @@ COMMITTED = ROOT / "docs" / "leaderboard"
 WORLD = "atoms:probabilities=[[.5,.5],[1,0]],rewards=[[1,0],[1,1]],costs=[[.3,.6],[.9,.9]]"
 FIXED = "bernoulli:rewards=[.9,.5],costs=[.9,.3]"
 DIGESTS = {
+    "sealed": "b55607c1b2127624",
     "1": "bf9f4e7e45c6b1b9",
     "2": "e0dba5dc65c5ebd9",
     "3": "90cea7e6fd8b9652",
@@ -41,7 +43,9 @@ def test_every_case_has_a_name_of_its_own_and_a_world_that_can_be_played(version
         for world in cases.worlds_of(case):
             resources = len(case.budget) if isinstance(case.budget, tuple) else 1
             assert world.n_resources == resources
-            assert (world.n_features > 0) == (version == WITH_CONTEXTS)
+            assert (world.n_features > 0) == (
+                version == WITH_CONTEXTS or case.situation == "contexts"
+            )
             assert cases.make_case_job("uniform", case, world, seed=0).delay.value == case.delay
 
 
@@ -58,13 +62,15 @@ def test_the_committed_files_are_those_of_the_stored_numbers() -> None:
     for path, text in boards["texts"]().items():
         assert path.read_text() == text, "run `python docs/boards.py`"
     style = (COMMITTED.parent / "static" / "site.css").read_text()
-    for version in SUITES:
+    for version in boards["played"]():
         assert f"#{anchor(PAGES[version].title)}:target" in style  # a tab of the page
         record = boards["read"](version)
         svg = (COMMITTED / f"{suites.name_file('leaderboard', version)}.svg").read_text()
         assert all(f">{policy}</text>" in svg for policy in record.policies)
         choice = recommend(rank(record, list(record.situations)))
         assert choice is not None
+        if version == SEALED:
+            continue  # whoever wins
         if version == WITH_CONTEXTS:
             assert suites.sees_contexts(choice.policy)
         else:
@@ -88,15 +94,50 @@ def test_a_case_of_traffic_comes_in_both_orders_of_the_arms() -> None:
     assert min(rare) >= 400
 
 
+def test_a_seed_draws_cases_of_every_kind_that_can_be_played() -> None:
+    drawn = list(sealed.draw_cases(11, each=2))
+    assert drawn == list(sealed.draw_cases(11, each=3))[:2] + drawn[2:]
+    assert [case.situation for case in drawn[::2]] == list(sealed.KINDS)
+    others = list(sealed.draw_cases(12, each=2))
+    assert not {case.world for case in drawn} & {case.world for case in others}
+    for case in (*drawn, *others):
+        (world,) = cases.worlds_of(case)
+        assert world.n_resources == 1 + (case.situation == "two resources")
+        assert cases.make_case_job("uniform", case, world, seed=0).problem.n_arms == world.n_arms
+    assert sealed.seed_of_default() < 2**32
+
+
+def test_what_a_policy_was_tuned_on() -> None:
+    assert suites.tuned_on("replan") == "all but sealed"
+    assert suites.tuned_on("c-ucb:alpha=0.5") == suites.tuned_on("primal-dual-bwk") == "suite 1"
+    assert suites.tuned_on("c-ucb") == suites.tuned_on("uniform") == ""
+
+
+def test_the_readme_says_what_the_table_shows() -> None:
+    record = runpy.run_path(str(COMMITTED.parent / "boards.py"))["read"](LONG_GAMES)
+    whole = {row.policy: row for row in record.standings if row.cases == len(record.cases)}
+    mine = whole[policies.DEFAULT]
+    assert mine.score == min(row.score for row in whole.values())
+    assert mine.rank > whole["lin-ucb.price"].rank
+    said = " ".join((ROOT / "README.md").read_text().split())
+    assert (
+        f"`{mine.policy}`, has the least mean regret of {mine.cases} long games "
+        f"({mine.score:.1%}); it wins {record.wins(mine.policy)} of them, and [its mean rank is "
+        f"{mine.rank:.1f}](docs/leaderboard.md), behind `lin-ucb.price`."
+    ) in said
+
+
 def test_the_policies_that_play_a_suite() -> None:
     assert suites.YARDSTICKS == ("fixed", "oracle")
     assert suites.ENDS_EARLY == ("best-arm",)
     left_out = {*suites.YARDSTICKS, *suites.ENDS_EARLY}
-    expected = {*policies.names(), *suites.VARIANTS} - left_out
+    memory = {"b-kube", "budget-ucb", "exp3", "exp3.p", "lin-cbwk", "sao", "sw-ucb-bwk"}
+    assert {name for name in policies.names() if not suites.is_checked(name)} == memory
+    expected = {*policies.names(), *suites.VARIANTS} - left_out - memory
     for version in (LONG_GAMES, WHAT_USERS_HAVE, IN_TRAFFIC):
         assert set(suites.players_of(version)) == expected
     seeing = {name for name in policies.names() if suites.sees_contexts(name)}
-    assert set(suites.players_of(WITH_CONTEXTS)) == {*seeing, *suites.BLIND}
+    assert set(suites.players_of(WITH_CONTEXTS)) == {*seeing, *suites.BLIND} - memory
     assert "lin-ucb.price" in seeing
     assert not seeing & set(suites.BLIND)
     assert suites.sees_contexts("lin-ucb.price:eta=0.1")
