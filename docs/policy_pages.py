@@ -76,6 +76,7 @@ def page(name: str, module: ModuleType, group: str, records: dict[str, Record]) 
         *scores(name, records),
         "## How it works",
         body,
+        f"Checked against: {policies.source(module)}.",
         "## Options",
         options(module),
         f"[The source]({'source/' + Path(module.__file__).name}) is one file.",
