@@ -94,6 +94,10 @@ def test_lists_are_grouped_fit_a_terminal_and_explain_one(
     code, out, _ = command(f"{verb} {names[0]}")
     assert (code, "\n\nOptions: " in out) == (0, True)
     assert ("\n\nSource: " in out) == (verb == "policies")
+    if verb == "policies":
+        worse, better = next(iter(policies.dominated().items()))
+        assert f"\n\nDominated by: {better}.\n" in command(f"policies {worse}")[1]
+        assert f"(dominated by {better})" in next(line for line in lines if f" {worse} " in line)
     kind = verb.split()[-1][:-3].rstrip("i")
     assert f"unknown {kind}" in complaint(command, f"{verb} x")
 

@@ -122,10 +122,12 @@ def params(
 
 def init(params: SapoParams, problem: Problem) -> SapoState:
     gains, chances, weights, age = new_learner(params.n_arms)
-    arrays = np.zeros((12, params.n_arms))
-    arrays[2], arrays[4] = -9.0, 1.0  # floors and high
-    memo = np.array([0.0, 0.0, 0.0, 1.0])
-    return SapoState(gains, *(array.copy() for array in arrays), chances, weights, age, memo)
+    pulls, losses, low, *of_eliminated = np.zeros((10, params.n_arms))
+    looks, first, lengths, gaps, ages, sums, errors = of_eliminated
+    floors, high = np.full(params.n_arms, -9.0), np.ones(params.n_arms)
+    known = (gains, pulls, losses, floors, low, high)
+    later = (chances, weights, age, np.array([0.0, 0.0, 0.0, 1.0]))
+    return SapoState(*known, looks, first, lengths, gaps, ages, sums, errors, *later)
 
 
 @kernel
