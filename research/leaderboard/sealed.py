@@ -107,7 +107,7 @@ def resources(draw: Draw, case: Case) -> Case:
     world = f"bernoulli:rewards={write_list(draw.means())},costs=[{rows}]"
     second = round(draw.pulls * (0.3 + draw.chance()), 2)
     return case._replace(
-        world=world, budget=(case.budget, second), horizon=draw.rounds(), stop="retry"
+        world=world, budget=(draw.budget, second), horizon=draw.rounds(), stop="retry"
     )
 
 

@@ -9,16 +9,14 @@ import purse
 from purse import worlds
 from purse.policies import delayed_sapo, sao
 from purse.policies.delayed_sapo import begin_phase, eliminate, in_order, share
-from purse.types import Floats, Problem
+from purse.types import Problem
 from tests.policies.test_sao import PlainSao
 from tests.support.policies import follows, plays_two_resources
 from tests.support.soak import scale
 
 
-class PlainSapo:
+class PlainSapo(PlainSao):
     """The rule as it is written, and after the switch EXP3.P as after SAO's."""
-
-    learn_later = PlainSao.learn_later
 
     def __init__(self, n_arms: int, rounds: int, log: float, phase: float, regret: float) -> None:
         self.k, self.rounds, self.log, self.phase = n_arms, rounds, log, phase
@@ -31,10 +29,7 @@ class PlainSapo:
         self.phases = self.switched = 0
         self.gains, self.delta = np.zeros(n_arms), 1 / rounds
 
-    def probabilities(self, t: int) -> Floats:
-        return self.p
-
-    def width(self, i: int) -> float:
+    def radius(self, i: int) -> float:
         return min(1.0, math.sqrt(2 * self.log / self.pulls[i]))
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
@@ -50,7 +45,7 @@ class PlainSapo:
         if arm not in self.out:
             self.pulls[arm] += 1
             self.sums[arm] += loss
-            self.least = min(self.least, self.sums[arm] / self.pulls[arm] + self.width(arm))
+            self.least = min(self.least, self.sums[arm] / self.pulls[arm] + self.radius(arm))
         self.why = self.test()
         if self.why:
             self.switched = self.n
@@ -78,8 +73,8 @@ class PlainSapo:
                 return "means"
             if v < 1:
                 self.low[i], self.high[i] = max(self.low[i], y - v), min(self.high[i], y + v)
-            if self.pulls[i] and self.sums[i] / self.pulls[i] - 9 * self.width(i) > self.least:
-                p, gap = 0.5 / self.k + self.pulls[i] / 2 / self.rounds, 8 * self.width(i)
+            if self.pulls[i] and self.sums[i] / self.pulls[i] - 9 * self.radius(i) > self.least:
+                p, gap = 0.5 / self.k + self.pulls[i] / 2 / self.rounds, 8 * self.radius(i)
                 first = self.phase / (p * gap**2)
                 self.out[i] = {"p": p, "p1": p, "D": gap, "M": first, "M1": first}
                 self.out[i].update(s=0, S=0, errors=0)
