@@ -60,7 +60,7 @@ HINTS = """\
 - Nothing protects `replan` against an adversary who knows it: apart from looks and mixtures its \
 plans are no secret.
   If somebody plays against you, a policy that draws its arms at random, such as `exp3++.bwk`, is \
-the safer choice.
+the safer choice, whatever these cases show.
 - [What is proved of each policy](policies/guarantees.md) is another question.
 - [Your own data](replay.md) may say which of them would have done best."""
 Groups = Mapping[str, list[str]]  # what a reader has -> situations
