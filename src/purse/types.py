@@ -103,7 +103,7 @@ class Now(NamedTuple):
     masked: bool  # whether some arm is not allowed; if not, `allowed` is not filled
     allowed: Bools  # (K,) the arms that may be played
     masks: Bools  # (C, K) the masks of earlier rounds, counted for policies that say `SEEN = True`
-    seen: Ints  # (C,) how many rounds had each; 0: no mask is in this row
+    seen: Ints  # (C,) the sum of the rounds that had each; 0: no mask is in this row
     pending: Ints  # (K,) open tickets per arm, filled for policies that say `PENDING = True`
     context: Floats  # (A, n) features, the last is 1; A = 1: all arms see the same, else A = K
 

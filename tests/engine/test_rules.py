@@ -211,9 +211,11 @@ def counted(masks: Bools, seen: Ints) -> Counts:
 
 
 def space_saving(rounds: list[tuple[bool, ...]], n_arms: int = 5) -> Counts:
-    """The masks of these rounds and their counts, as the paper has it, row by row."""
+    """The masks of these rounds and their counts, as the paper has it, row by row; round t counts
+    t times.
+    """
     rows: list[list[Any]] = []
-    for mask in rounds:
+    for t, mask in enumerate(rounds, 1):
         if all(mask):
             continue
         row = next((row for row in rows if row[0] == mask), None)
@@ -222,7 +224,7 @@ def space_saving(rounds: list[tuple[bool, ...]], n_arms: int = 5) -> Counts:
         elif row is None:
             row = min(rows, key=lambda row: row[1])
             row[0] = mask
-        row[1] += 1
+        row[1] += t
     free = [((False,) * n_arms, 0)] * (COUNTED_MASKS - len(rows))
     return [*((mask, count) for mask, count in rows), *free]
 
@@ -230,26 +232,27 @@ def space_saving(rounds: list[tuple[bool, ...]], n_arms: int = 5) -> Counts:
 def test_the_seventeenth_mask_takes_the_place_of_the_rarest() -> None:
     masks, seen = np.zeros((COUNTED_MASKS, 5), np.bool_), np.zeros(COUNTED_MASKS, np.int64)
     for mask in [MASKS[0], *MASKS[1:17], *MASKS[1:17], MASKS[1], *MASKS[3:17]]:
-        count_mask(np.array(mask), masks, seen)
+        count_mask(np.array(mask), 1, masks, seen)
     assert counted(masks, seen) == [
         *((MASKS[1], 3), (MASKS[2], 2)),
         *((mask, 3) for mask in MASKS[3:17]),
     ]
-    count_mask(np.array(MASKS[20]), masks, seen)
+    count_mask(np.array(MASKS[20]), 1, masks, seen)
     assert counted(masks, seen)[1] == (MASKS[20], 3)
-    count_mask(np.array(MASKS[2]), masks, seen)  # all have 3: the first row
-    assert counted(masks, seen)[:2] == [(MASKS[2], 4), (MASKS[20], 3)]
+    count_mask(np.array(MASKS[2]), 7, masks, seen)  # all have 3: the first row
+    assert counted(masks, seen)[:2] == [(MASKS[2], 10), (MASKS[20], 3)]
 
 
-def test_counts_never_say_less_than_is_true_and_sum_to_the_masked_rounds() -> None:
+def test_counts_never_say_less_than_is_true_and_sum_to_those_of_masked_rounds() -> None:
     masks, seen = np.zeros((COUNTED_MASKS, 5), np.bool_), np.zeros(COUNTED_MASKS, np.int64)
     rounds = [MASKS[k] for k in np.random.default_rng(1).integers(0, 31, 400) ** 2 // 31]
-    for mask in rounds:
-        count_mask(np.array(mask), masks, seen)
+    true: Counter[tuple[bool, ...]] = Counter()
+    for t, mask in enumerate(rounds, 1):
+        count_mask(np.array(mask), t, masks, seen)
+        true[mask] += t
     assert counted(masks, seen) == space_saving(rounds)
-    true = Counter(rounds)
     assert all(count >= true[mask] for mask, count in counted(masks, seen))
-    assert seen.sum() == sum(not all(mask) for mask in rounds)
+    assert seen.sum() == true.total() - true[MASKS[0]]
 
 
 class Watcher:

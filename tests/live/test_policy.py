@@ -307,7 +307,7 @@ def test_masks_are_counted_and_survive_a_file(tmp_path: Path) -> None:
         live.probabilities(arms)
         ticket = live.ask(arms)
     assert (space.seen[:3].tolist(), space.masks[:2].tolist()) == (
-        [2, 1, 0],
+        [1 + 5, 3, 0],
         [[False, True, False], [False, True, True]],
     )
     live.void(ticket)

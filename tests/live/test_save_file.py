@@ -304,8 +304,8 @@ def test_what_is_left_may_be_nothing(tmp_path: Path) -> None:
         {"masks": [[["x"], 1]]},
         {"masks": [[[0.5], 1]]},
         {"masks": [[[0], 0]]},
-        {"masks": [[[0], 3]]},
-        {"masks": [[[0], 1], [[1], 1], [[2], 1]]},
+        {"masks": [[[0], 4]]},
+        {"masks": [[[0], 1], [[1], 1], [[2], 2]]},
     ],
     ids=json.dumps,
 )

@@ -163,9 +163,9 @@ def count_masks_twice(patch: Patch) -> None:
     """A mask is counted two times."""
     count_mask = CampaignLevel.count_mask
 
-    def twice(level: CampaignLevel, entry: Any) -> None:
-        count_mask(level, entry)
-        count_mask(level, entry)
+    def twice(level: CampaignLevel, entry: Any, t: int) -> None:
+        count_mask(level, entry, t)
+        count_mask(level, entry, t)
 
     patch.setattr(CampaignLevel, "count_mask", twice)
 

@@ -125,14 +125,15 @@ def forget_masks(counts: Ints) -> None:
 
 
 @cold
-def count_mask(mask: Bools, masks: Bools, counts: Ints) -> None:
-    """Count the mask (K,) of a round as it was asked for: what does not fit is not masked.
+def count_mask(mask: Bools, t: int, masks: Bools, counts: Ints) -> None:
+    """Count the mask (K,) of round t as it was asked for: what does not fit is not masked.
 
     masks   (C, K) the masks that are counted; one that allows all arms is not
-    counts  (C,) how many rounds had each
+    counts  (C,) the sum of the rounds that had each: round t counts t times, so that the second
+            half weighs three times as much as the first
 
     A mask without a row takes the first row of the least count and goes on from that count, as in
-    Space-Saving (Metwally, Agrawal and El Abbadi, 2005): the counts sum to the masked rounds.
+    Space-Saving (Metwally, Agrawal and El Abbadi, 2005): the counts sum to the masked rounds' own.
     """
     n_arms = mask.shape[0]
     n_allowed = 0
@@ -149,7 +150,7 @@ def count_mask(mask: Bools, masks: Bools, counts: Ints) -> None:
         row = least_row(counts)
     for i in range(n_arms):
         masks[row, i] = mask[i]
-    counts[row] += 1
+    counts[row] += t
 
 
 @kernel
@@ -175,7 +176,7 @@ def _is_mask(mask: Bools, other: Bools) -> bool:
 def count_up(game: Game, t: int, space: Workspace) -> None:
     """Count the mask of round t, if arms may be down."""
     if game.up.shape[0] > 0:
-        count_mask(game.up[_find_segment(game, t)], space.masks, space.seen)
+        count_mask(game.up[_find_segment(game, t)], t, space.masks, space.seen)
 
 
 @kernel

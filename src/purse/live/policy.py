@@ -339,7 +339,7 @@ class Policy(PolicyMemory):
     def _count_mask(self) -> None:
         """Count the last mask, as simulations do after a round."""
         space = self._game.workspace
-        count_mask(np.frombuffer(self._asked, np.bool_), space.masks, space.seen)
+        count_mask(np.frombuffer(self._asked, np.bool_), self.t, space.masks, space.seen)
 
     def _refuse(self, issued: Round, short: int) -> None:
         space = self._game.workspace

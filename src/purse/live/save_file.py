@@ -89,7 +89,7 @@ def _version_of(policy: PolicyMemory) -> int:
 
 
 def _counted_masks(policy: PolicyMemory) -> list[tuple[list[int], int]]:
-    """Return the arms of each mask that is counted, and how many rounds had it."""
+    """Return the arms of each mask that is counted, and the sum of the rounds that had it."""
     space = policy._game.workspace
     rows = zip(space.masks, space.seen.tolist(), strict=True)
     return [(np.flatnonzero(mask).tolist(), count) for mask, count in rows if count]
@@ -231,9 +231,12 @@ def _check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, excl
 
 def _check_masks(problem: Problem, masks: Any, t: int) -> None:
     """Refuse masks that cannot have been counted in t rounds."""
-    rounds = sum(validation.integer("masks", count, low=1) for _, count in masks)
-    if len(masks) > COUNTED_MASKS or rounds > t:
-        raise InvalidInput(f"it holds {len(masks)} masks of {rounds} rounds, of {t} there were")
+    counted = sum(validation.integer("masks", count, low=1) for _, count in masks)
+    whole = t * (t + 1) // 2
+    if len(masks) > COUNTED_MASKS or counted > whole:
+        raise InvalidInput(
+            f"it holds {len(masks)} masks that count {counted}, and {t} rounds count {whole}"
+        )
     if not all(arms and all(arm in range(problem.n_arms) for arm in arms) for arms, _ in masks):
         raise InvalidInput("it holds a mask that does not fit its problem")
 

@@ -12,9 +12,11 @@ from purse.types import Now
 
 
 def round_of(
-    allowed: list[int], seen: list[tuple[list[int], int]], left: float, t: int = 100
+    allowed: list[int], seen: list[tuple[list[int], int]], left: float, t: int = 99
 ) -> Now:
-    """A round after others with these masks, with 100 left."""
+    """A round after others with these masks and their counts, with 100 left; all up to round 99
+    count 99 * 100 / 2 = 4950.
+    """
     n_arms = len(allowed)
     masks, counts = np.zeros((COUNTED_MASKS, n_arms), np.bool_), np.zeros(COUNTED_MASKS, np.int64)
     for row, (mask, count) in enumerate(seen):
@@ -34,7 +36,7 @@ def program(now: Now) -> SmallLp:
 
 
 def test_shares_of_rounds() -> None:
-    now = round_of([0, 0, 1], [([0, 0, 1], 49)], 30.0)
+    now = round_of([0, 0, 1], [([0, 0, 1], 2475 - 99)], 30.0)
     assert may_mask(now)
     assert not may_mask(round_of([0, 0, 1], [], 30.0, 1))
     assert [allowed_share(now, i) for i in range(3)] == [0.5, 0.5, 1]
@@ -57,25 +59,25 @@ def test_shares_of_rounds() -> None:
 def test_one_price_for_all_rounds(
     left: float, allowed: list[int], parts: list[float], pulls: list[float]
 ) -> None:
-    # half of 100 rounds, this one included, allow the dear arm only; 100 are left
-    masked = 50 - (allowed == [0, 0, 1])
+    # half of the rounds, as they count and with this one, allow the dear arm only; 100 are left
+    masked = 2475 - 99 * (allowed == [0, 0, 1])
     now = round_of(allowed, [([0, 0, 1], masked)], left)
     lp = program(now)
-    assert split_round(lp, now, 1, True) == pytest.approx(sum(pulls))
-    assert lp.pulls.tolist() == pytest.approx(pulls, abs=1e-9)
+    assert split_round(lp, now, 1, True) == pytest.approx(49.5 * sum(pulls))
+    assert lp.pulls.tolist() == pytest.approx([49.5 * count for count in pulls], abs=1e-9)
     assert lp.scales.tolist() == pytest.approx(parts, abs=1e-9)
     assert lp.open.tolist() == allowed
 
 
 def test_where_no_round_may_pass_the_cheapest_arm_is_played() -> None:
-    now = round_of([0, 1, 1], [([0, 1, 1], 49)], 1.0)
+    now = round_of([0, 1, 1], [([0, 1, 1], 2376)], 1.0)
     lp = program(now)
     split_round(lp, now, 1, False)
     assert lp.scales.tolist() == [0, 1, 0]
 
 
 def test_the_prices_of_a_plan_for_several_resources() -> None:
-    now = round_of([1, 0, 1], [([1, 0, 1], 49)], 60.0)
+    now = round_of([1, 0, 1], [([1, 0, 1], 2376)], 60.0)
     now = now._replace(left=np.array([60.0, 1e6]))
     lp = new_lp(3, 3)
     lp.gains[:], lp.uses[:, 0], lp.uses[:, 1:] = [0.5, 0.6, 0.8], [0.02, 0.5, 1], 1
@@ -84,5 +86,12 @@ def test_the_prices_of_a_plan_for_several_resources() -> None:
     lp.prices[:] = 0.5, 0, 0.4
     # (0.8 - 0.5) / 0.98 a unit is less than between arms 1 and 2: the dear arm in all rounds that
     # it is worth it, 59 of 98
-    assert split_round(lp, now, 2, True) == pytest.approx(100)
-    assert lp.pulls @ lp.uses[:, 0] == pytest.approx(60)
+    assert split_round(lp, now, 2, True) == pytest.approx(4950)
+    assert lp.pulls @ lp.uses[:, 0] == pytest.approx(49.5 * 60)
+
+
+def test_late_rounds_weigh_more() -> None:
+    """50 rounds that allow only the dear arm, and then 49 that do not: a quarter of the count."""
+    now = round_of([1, 1, 1], [([0, 0, 1], 50 * 51 // 2)], 30.0)
+    assert allowed_share(now, 0) == pytest.approx(1 - 1275 / 4950)
+    assert allowed_share(now, 2) == 1

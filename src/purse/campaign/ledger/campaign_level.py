@@ -149,7 +149,7 @@ class CampaignLevel(Level):
         if "context" in body:
             self.see(body)
         if self.terms.masks:
-            self.count_mask(entry)
+            self.count_mask(entry, ticket.t)
         head.rounds = ticket.t
         if head.traffic:
             head.traffic = list(self.traffic.after_ask(entry.at, self.window))
@@ -170,12 +170,12 @@ class CampaignLevel(Level):
         self.head.labels += [key for key in labels if key not in self.head.labels]
         self.labels.book(labels, tickets, move)
 
-    def count_mask(self, entry: LedgerEntry) -> None:
+    def count_mask(self, entry: LedgerEntry, t: int) -> None:
         """Count the arms that an ask might have chosen with money enough."""
         n_arms, mask = self.arms.n_places, entry.body.get("mask")
         places = self.arms.there if mask is None else list(from_body(mask, n_arms).allowed)
         open_ones = masks.ready(self.head, places, entry.at)
-        self.head.masks = masks.counted(self.head.masks, open_ones, n_arms)
+        self.head.masks = masks.counted(self.head.masks, t, open_ones, n_arms)
 
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""

@@ -1,9 +1,10 @@
-"""Masks: the arms that an ask may choose, money aside, and how many asks had each.
+"""Masks: the arms that an ask may choose, money aside, and how often asks had each.
 
 Policies that look at the masks of earlier rounds see these counts. They are a fold of the journal:
-an ask counts with the arms that it named and that were there, did not cool down and were not left
-out for their silence. Whether their money was there does not matter. If arms are added or retired,
-earlier asks are counted as if they were asked now.
+the ask of round t counts t times, so that what came last weighs more. An ask counts with the arms
+that it named and that were there, did not cool down and were not left out for their silence.
+Whether their money was there does not matter. If arms are added or retired, earlier asks are
+counted as if they were asked now.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def silent(head: Head, places: list[int]) -> set[int]:
     return quiet if len(places) > len(quiet) else set()
 
 
-def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
-    """Return the counts after an ask that allowed these arms, as the engine's `count_mask`."""
+def counted(rows: MaskRows, t: int, places: Sequence[int], n_arms: int) -> MaskRows:
+    """Return the counts after round t allowed these arms, as the engine's `count_mask` has them."""
     if len(places) == n_arms:
         return rows
     bits = _as_bits(places)
@@ -52,7 +53,7 @@ def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
     if row is None:
         row = least_row(_seen_of(rows))
     count = rows[row][1] if row < len(rows) else 0
-    return [*rows[:row], [bits, count + 1], *rows[row + 1 :]]
+    return [*rows[:row], [bits, count + t], *rows[row + 1 :]]
 
 
 def after_change(rows: MaskRows, rounds: int, before: Arms, arms: Arms) -> MaskRows:
@@ -64,7 +65,8 @@ def after_change(rows: MaskRows, rounds: int, before: Arms, arms: Arms) -> MaskR
     every = _as_bits(range(before.n_places))
     whole, now = int(_as_bits(before.there), 16), int(_as_bits(arms.there), 16)
     counts: dict[str, int] = {}
-    for bits, count in [*rows, [every, rounds - sum(count for _, count in rows)]]:
+    unmasked = rounds * (rounds + 1) // 2 - sum(count for _, count in rows)
+    for bits, count in [*rows, [every, unmasked]]:
         number = int(bits, 16)
         left = f"{now if number & whole == whole else number & now:x}"
         counts[left] = counts.get(left, 0) + count

@@ -7,11 +7,11 @@ of a round at the price s is the allowed one with the largest
     u(i) - s sum_j p_j l_j(i),
 
 or no arm if that is negative for all. Rounds to come are expected to have the masks of the rounds
-so far, as often. s is the least price at which such rounds take no more than is left, valued at
-p_j. Just below it they would take more, and a round is played at either price, drawn so that what
-is left is spent on average. With one resource that is the optimum of the program over masks and
-arms; with several the plan, which knows only which part of the rounds allows each arm, says how
-dear they are against each other.
+so far, of which round t counts t times: what came last weighs more. s is the least price at which
+such rounds take no more than is left, valued at p_j. Just below it they would take more, and a
+round is played at either price, drawn so that what is left is spent on average. With one resource
+that is the optimum of the program over masks and arms; with several the plan, which knows only
+which part of the rounds allows each arm, says how dear they are against each other.
 
 Gain less price times spending is a line in the price, and the lines at two prices, one that spends
 too much and one that does not, cross at a price between them that is nearer: a few steps find s.
@@ -35,17 +35,23 @@ def may_mask(now: Now) -> bool:
     return now.seen.shape[0] > 0 and now.seen[0] > 0
 
 
+@kernel
+def _count_up_to(t: int) -> float:
+    """Return how often the rounds up to t count together: round s counts s times."""
+    return t * (t + 1.0) / 2
+
+
 @cold
 def allowed_share(now: Now, arm: int) -> float:
-    """Return the part of the rounds so far that allow the arm, this one included and at least one
-    counted.
+    """Return the part of the rounds so far, as they count, that allow the arm, this one included;
+    at least what the first round counts.
     """
-    out = 0
+    out = 0 if is_allowed(now, arm) else now.t
     for c in range(now.seen.shape[0]):
         if now.seen[c] > 0 and not now.masks[c, arm]:
             out += now.seen[c]
-    out += not is_allowed(now, arm)
-    return max(1, now.t - out) / now.t
+    whole = _count_up_to(now.t)
+    return max(1.0, whole - out) / whole
 
 
 @cold
@@ -83,7 +89,7 @@ def _best_of(lp: SmallLp, mask: Bools, masked: bool, skip: bool) -> int:
 
 @kernel
 def _add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float, float]:
-    """Return the gain and the spending of `count` rounds; add `part` of their pulls to `pulls`."""
+    """Return the gain and the spending of `count` rounds; adds `part` of their pulls to `pulls`."""
     if arm < 0:
         return 0.0, 0.0
     lp.pulls[arm] += part * count
@@ -100,8 +106,8 @@ def _respond(
     """
     _rank_arms(lp, price)
     mine = _best_of(lp, now.allowed, now.masked, skip)
-    gain, spent = _add_rounds(lp, mine, 1.0, part)
-    remaining = float(now.t - 1)
+    gain, spent = _add_rounds(lp, mine, float(now.t), part)
+    remaining = _count_up_to(now.t - 1)
     for c in range(now.seen.shape[0]):
         if now.seen[c] > 0:
             count = float(now.seen[c])
@@ -118,8 +124,9 @@ def _respond(
 
 @cold
 def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
-    """Write to `pulls` how often rounds like those so far play each arm, and to `scales` the parts
-    of this round that arms get, which may sum to less than 1; return the sum of the pulls.
+    """Write to `pulls` how often rounds like those so far play each arm, as they count, and to
+    `scales` the parts of this round that arms get, which may sum to less than 1; the sum of the
+    pulls.
 
     With several resources the program must be solved. Arms that this round masks are closed.
 
@@ -143,7 +150,7 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
             high = max(high, (1 + _FREE) * lp.gains[i] / lp.scales[i])
     if not skip:
         high *= _FORCED
-    pace = budget * now.t / now.rounds_left
+    pace = budget * _count_up_to(now.t) / now.rounds_left
     low, part = 0.0, 1.0
     gain_below, spent_below, _ = _respond(lp, now, low, skip, 0.0)
     if spent_below > pace:
