@@ -163,6 +163,25 @@ def test_a_policy_that_begins_to_count_its_versions_does_not_go_on_either(
     )
 
 
+def test_options_that_the_next_version_no_longer_has_are_no_hindrance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    policy, params = "replan:looks=0.1", replan.params
+    made = Campaign.create("c", **{**VERSION_TERMS, "policy": policy}, storage=in_memory())
+    made.tell(made.ask(), 1, "0.5")
+    made.ask()
+    monkeypatch.setattr(replan, "VERSION", NOW + 1)
+    monkeypatch.setattr(replan, "params", lambda problem, *, scale=0.5: params(problem))
+    campaign = Campaign.open("c", storage=made.storage)
+    assert f"was played by version {NOW} of {policy}, and this is version {NOW + 1}" in refusal(
+        InvalidInput, campaign.ask
+    )
+    assert campaign.tell(2, 1, "0.5").state == "told"
+    audit = campaign.audit(full=True)
+    assert audit.ok
+    assert f"were chosen by version {NOW} of {policy}" in audit.notes[0]
+
+
 def test_reports_audits_exports_and_the_end_work_as_before(earlier: Campaign) -> None:
     assert earlier.tell(11, 1, "0.5").state == "told"
     assert earlier.export(io.StringIO()) == earlier.status().entries

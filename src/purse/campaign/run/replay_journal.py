@@ -5,12 +5,14 @@ compared with what is written.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 import orjson
 
 from purse.base.amounts import LARGEST
+from purse.base.spec import parse
 from purse.campaign.api.states import (
     ACCOUNT_ALERT_WORDS,
     ALERT_WORDS,
@@ -77,13 +79,15 @@ class Replay:
         self.notes: list[str] = []
         self.decides = True  # choices are made again, unless another version of the policy did
         if isinstance(level, CampaignLevel):
-            terms, self.policy = level.terms, Learner(level.terms)
-            self.policy.expect_many()
+            terms = level.terms
             if versions := terms.other_version():
                 self.decides = False
+                terms = replace(terms, policy=parse(terms.policy)[0])  # its options may be gone
                 self.notes.append(
                     f"tickets were chosen by {versions}: the choices were not made again"
                 )
+            self.policy = Learner(terms)
+            self.policy.expect_many()
 
     def find(self, text: str) -> None:
         """Record something that does not agree."""

@@ -46,7 +46,7 @@ from purse.campaign.terms.readers import (
     read_resources,
     read_skip,
 )
-from purse.engine.job import make_game, make_policy, wants_masks
+from purse.engine.job import find_policy, make_game, make_policy, wants_masks
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
 from purse.features import Features
@@ -187,7 +187,7 @@ class Terms(BudgetTerms):
 
     def other_version(self) -> str:
         """Say which version of the policy has chosen so far, if it is not the one that is here."""
-        module, _ = make_policy(self.policy, self.problem)
+        module, _ = find_policy(self.policy)  # this version may not have the options
         now = getattr(module, "VERSION", 0)
         if self.policy_version == now:
             return ""
