@@ -82,7 +82,6 @@ ABOVE_0, BETA = "must be a number above 0", "must be 'theory' or a positive numb
         ("classes.resolve", "alpha=-1", "must be a number at least 0"),
         ("replan", "scale=0 scale=x", ABOVE_0),
         ("replan", "change=-1 change=x fade=-1 fade=x looks=-1", "must be a number at least 0"),
-        ("replan", "guard=1.5 guard=-0.1 guard=x", SHARE),
         ("best-arm", "by=cost", "must be one of 'reward', 'ratio'"),
         ("best-arm", "sampling=x", "must be one of 'lucb', 'uniform'"),
         ("best-arm", "within=-1", "must be a number at least 0"),

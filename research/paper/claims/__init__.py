@@ -38,7 +38,5 @@ CLAIMS = (
     players.every_player,
     coin.price,
     players.guarantee_costs,
-    default.vanishing,
     default.no_looks,
-    default.guard,
 )

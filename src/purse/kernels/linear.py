@@ -1,17 +1,19 @@
 r"""Bounds on what an arm is worth in a context, and the arm that is chosen by them.
 
-`replan`'s optimism on `regression`'s predictions. Of arm i with N_i reports, in context x: w^2 =
-x'Vx the leverage, which is 1 / (1 + N_i) without features, so that m = 1 / w^2 - ridge
-counts the reports that speak of x. What is left pays for N pulls of the arm, see `affordable`.
+The bounds of `optimism` on `regression`'s predictions. Of arm i with N_i reports, in context x:
+w^2 = x'Vx the leverage, which is 1 / (1 + N_i) without features, so that m = 1 / w^2 - ridge counts
+the reports that speak of x. What is left pays for N pulls of the arm, see `affordable`.
 
     L      = scale ln(1 + N / (n^2 max{1, m}))                n numbers of a context
     width  = sqrt(2 L v) w + L top w^2 / 3                    v = (squares + top^2 / 4) / (N_i + 1)
     u(i)   = r^ + width                      between 0 and 1, top = 1
     l_j(i) = c^_j / (1 + width_j / c^_j)     between the declared bounds, top the largest cost seen
 
-An arm without a report has the u and l_j of `replan`. What is learnt of n coefficients serves each
-context only in part, so that N counts an n^2-th. A prediction of a cost counts as a hundredth of
-the arm's mean cost at least.
+An arm without a report has u = 1 - 1 / (1 + sqrt(N)), the reward of a rival that makes a look break
+even, and l_j = sqrt(max{least_j, g_j / 100} g_j) / (1 + sqrt(L) + L) with g_j = most_j times the
+geometric mean of what the first report on each arm cost of its most_j (1/2 before any). What is
+learnt of n coefficients serves each context only in part, so that N counts an n^2-th. A prediction
+of a cost counts as a hundredth of the arm's mean cost at least.
 
 An arm is worth u(i) - sum_j price_j l_j(i). The best one is played, unless `guard` finds it too
 risky: then the safe arm is.
@@ -27,17 +29,20 @@ import numpy as np
 from purse.base.validation import number
 from purse.compiler.kernel import kernel
 from purse.kernels.distributions import normal
+from purse.kernels.guard import (
+    COSTS,
+    REPORTS,
+    REWARD,
+    ArmMeans,
+    LossStakes,
+    find_safe,
+    is_too_risky,
+)
 from purse.kernels.index_rules import OUT, find_largest
 from purse.kernels.masks import is_allowed
-from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
-from purse.kernels.prior import start_of
-from purse.kernels.regression import Regression, add_report, leverage, predict, regression_of
-from purse.kernels.replan.fading_means import FadingMeans
-from purse.kernels.replan.losses import COSTS, REPORTS, REWARD, LossStakes, is_too_risky
-from purse.kernels.replan.plan import (
+from purse.kernels.optimism import (
     PRIOR,
     TINY,
-    find_safe,
     learn_share,
     lower_cost,
     optimism,
@@ -45,6 +50,9 @@ from purse.kernels.replan.plan import (
     untried_reward,
     usual_share,
 )
+from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
+from purse.kernels.prior import start_of
+from purse.kernels.regression import Regression, add_report, leverage, predict, regression_of
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 _THIRD = 1 / 3
@@ -75,7 +83,7 @@ class LinearState(NamedTuple):
     sums: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
     reports: Floats  # (K,)
-    paid: Floats  # (K, 2 + d) reports, rewards and costs, without those of a prior: see `losses`
+    paid: Floats  # (K, 2 + d) reports, rewards and costs, without those of a prior: see `guard`
     first: Floats  # (2,) see `learn_share`
     paced: Floats  # (2 + d,) see `pace_price`
 
@@ -293,7 +301,7 @@ def _safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm:
     if params.guard == 0:
         return arm
     reports = state.reports
-    arms = FadingMeans(reports, scratch.means, state.squares, state.tops, reports)
+    arms = ArmMeans(reports, scratch.means, state.squares)
     safe = find_safe(arms, params.parts, scratch.open)
     if safe < 0 or safe == arm:
         return arm

@@ -33,9 +33,8 @@ class SmallLp(NamedTuple):
     caps: Floats  # (K,) infinity without a cap
     open: Ints  # (K,) 1 for a column that may be used, 0 for others
     pulls: Floats  # (K,) the solution
-    chances: Floats  # (K,) the caller's room, as are the next three
+    chances: Floats  # (K,) the caller's room, as are the next two
     worths: Floats  # (K,)
-    lost: Floats  # (K,)
     order: Ints  # (K,)
     scales: Floats  # (K,) what a column alone may be; 0 if it is closed
     full: Ints  # (K,) 1 for a column that stands at its cap and is not in the basis
@@ -56,7 +55,6 @@ def new_lp(n_columns: int, n_rows: int) -> SmallLp:
         np.zeros(m),
         np.full(k, math.inf),
         np.ones(k, np.int64),
-        np.zeros(k),
         np.zeros(k),
         np.zeros(k),
         np.zeros(k),

@@ -8,7 +8,7 @@ prices lambda_j, in rounds of pace, from what is overspent so far.
     play   the arm with the largest u(i) - sum_j lambda_j l_j(i) T / b_j
     skip   the round if that is below 0 and there is a horizon
     guard  the cheapest arm in its place, if the gain could fall to less than 95% of what that
-           arm alone brings (`purse.kernels.replan.losses`)
+           arm alone brings (`purse.kernels.guard`)
 
 Without a horizon no round passes, and the price is what was earned per cost so far.
 

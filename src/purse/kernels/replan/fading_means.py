@@ -1,11 +1,12 @@
 """Means of reports that count for less with age, and for little after a change.
 
-A report on an arm is S numbers, the signals, each between 0 and its largest value. If changes come
-at a rate of `rate` a round, n reports whose last one is `age` rounds old count for
+A report on an arm is S numbers, the signals, each between 0 and its largest value. With each report
+on any arm, in round t, all earlier ones fade: `rate` changes in all of t rounds are expected, g
+rounds after the last report n reports count for
 
-    max{1, n exp(-rate age)}
+    max{1, n t / (t + rate g)}
 
-reports of today. Only weights fade: an old mean stays the best guess there is.
+reports. Only weights fade: an old mean stays the best guess there is.
 
 A test finds changes. When a block of 8, 16, 32, ... reports on an arm is complete, its mean b is
 compared with the mean a of all n_a reports before it. With n_b reports in the block, n in all and
@@ -24,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.compiler.kernel import cold, kernel
-from purse.kernels.fastmath import exp, log
+from purse.kernels.fastmath import log
 from purse.types import Floats, Ints
 
 _FIRST_BLOCK = 8
@@ -35,48 +36,33 @@ _REMEMBERED = 2.0  # the weight that other arms keep after a change
 class FadingMeans(NamedTuple):
     """The reports on each arm."""
 
-    weights: Floats  # (K,) how many reports the arm has, faded up to the last of them
+    weights: Floats  # (K,) what they count for
     means: Floats  # (K, S)
-    spreads: Floats  # (K, S) sums of squared deviations
+    variances: Floats  # (K, S)
     tops: Floats  # (K, S) the largest value of each signal
-    last: Floats  # (K,) the round of the last report
 
 
 def new_means(n_arms: int, n_signals: int) -> FadingMeans:
     """Return the means before any report: all numbers are 0."""
     signals = (n_arms, n_signals)
-    return FadingMeans(
-        np.zeros(n_arms), np.zeros(signals), np.zeros(signals), np.zeros(signals), np.zeros(n_arms)
-    )
+    return FadingMeans(np.zeros(n_arms), np.zeros(signals), np.zeros(signals), np.zeros(signals))
 
 
 @kernel
-def change_rate(fade: float, changes: int, t: int) -> float:
-    """Return the changes per round after t rounds; `fade` is added to their number."""
-    return (fade + changes) / t
-
-
-@kernel
-def faded(weight: float, age: float, rate: float) -> float:
-    """Return the part of its weight that an arm still has; a negative age counts as 0."""
-    factor = exp(-rate * max(0.0, age))
-    return factor if weight * factor >= 1 else 1 / max(1.0, weight)
-
-
-@kernel
-def weigh(arms: FadingMeans, arm: int, factor: float) -> None:
-    """Let the reports on an arm weigh `factor` times as much; means stay."""
-    arms.weights[arm] *= factor
-    for s in range(arms.spreads.shape[1]):
-        arms.spreads[arm, s] *= factor
+def fade(arms: FadingMeans, factor: float) -> None:
+    """Let all reports count for `factor` times as much, an arm's for 1 at least."""
+    for i in range(arms.weights.shape[0]):
+        weight = arms.weights[i]
+        arms.weights[i] = max(factor * weight, min(1.0, weight))
 
 
 @kernel
 def add_value(arms: FadingMeans, arm: int, s: int, value: float) -> None:
     """Add a signal of a report that `weights` counts already."""
+    part = 1 / arms.weights[arm]
     off = value - arms.means[arm, s]
-    arms.means[arm, s] += off / arms.weights[arm]
-    arms.spreads[arm, s] += off * (value - arms.means[arm, s])
+    arms.means[arm, s] += off * part
+    arms.variances[arm, s] += (off * (value - arms.means[arm, s]) - arms.variances[arm, s]) * part
     arms.tops[arm, s] = max(arms.tops[arm, s], value)
 
 
@@ -89,7 +75,7 @@ class ChangeTest(NamedTuple):
 
 
 def new_change_test(n_arms: int, n_signals: int) -> ChangeTest:
-    """Return the test with nothing seen yet."""
+    """Return the test before any report."""
     return ChangeTest(
         np.zeros(n_arms, np.int64),
         np.zeros((n_arms, n_signals)),
@@ -169,9 +155,8 @@ def keep_block(arms: FadingMeans, test: ChangeTest, changed: int, k: int) -> Non
     The test starts again.
     """
     for i in range(arms.weights.shape[0]):
-        weight = float(_FIRST_BLOCK << k) if i == changed else min(_REMEMBERED, arms.weights[i])
-        if arms.weights[i] > 0:
-            weigh(arms, i, weight / arms.weights[i])
+        arms.weights[i] = min(_REMEMBERED, arms.weights[i])
+    arms.weights[changed] = float(_FIRST_BLOCK << k)
     for s in range(arms.means.shape[1]):
         arms.means[changed, s] = _block_mean(test, changed, k, s)
     restart(test)

@@ -1,4 +1,5 @@
-"""A guard: what dearer arms may lose against a safe arm alone, counted arm by arm.
+"""The guard of policies with contexts: what dearer arms may lose against a safe arm alone, counted
+arm by arm.
 
 The safe arm a is the cheapest one with a report, and rho is what a pull of it surely brings.
 N(v, h) is how often it can be pulled for the amounts v, in h rounds that allow it. Of arm k, open
@@ -23,21 +24,7 @@ A pull of arm i now takes the place of d(i) pulls of a, at what is left. It is t
 An untried arm that is declared no dearer than a may be tried. So neither late reports nor arms as
 cheap as a are losses, and one that pays for itself is never held back.
 
-Proved, for two arms, one resource, no horizon, no masks and no open tickets, whatever the other arm
-does: if a has the constant reward rho and the constant cost c, which is declared, the other is
-declared dearer, at most 1, and a is reported first, then with the budget B the gain is
-
-    G >= (1 - guard) rho' B / c - rho' (1 + X) / c - 2,    rho' = min{rho, (rho + 1/4) / 2},
-
-X what looks took after the last pull of the other arm with lost > 0 that was let be. Proof. The
-estimate of rho is at least rho'. With A = rho' C / c - R of the other arm, at that pull the losses
-were at most guard rho' B / c + 1, and a's own part, at rho', only falls. If the other arm was
-planned after it, then with A <= 0 before the last time, so A ends at most at rho' (1 + X) / c; if
-not, that pull and the looks were all that was added.
-
-Not proved: as much of anything else; the page *What is true* says what is. With more arms, others
-may lose what one has earned, and that one then what it had, if it reacts: without the test for
-changes 60 arms brought 92% of what a alone would have, and 150 arms 91%.
+Nothing is proved of it.
 
 Reference: Wu, Shariff, Lattimore, Szepesvári: Conservative bandits, ICML 2016. There the reward of
 the safe arm is known; here it is an estimate less half a standard error, and each arm has its own
@@ -50,12 +37,20 @@ import math
 from typing import NamedTuple
 
 from purse.compiler.kernel import cold, kernel
-from purse.kernels.replan.fading_means import FadingMeans
-from purse.kernels.replan.plan import CHEAPEST, expected_reward, sure_reward
+from purse.kernels.optimism import PRIOR
 from purse.types import Floats, Ints
 
 REPORTS, REWARD, COSTS = range(3)  # columns of what was paid: their numbers, R, and the first of C
-DEARER = 1 + 1e-6  # pulls of the safe arm; less is rounding
+_CHEAPEST = 1e-12  # what the safe arm costs at least
+_DEARER = 1 + 1e-6  # pulls of the safe arm; less is rounding
+
+
+class ArmMeans(NamedTuple):
+    """The reports on each arm."""
+
+    weights: Floats  # (K,) how many
+    means: Floats  # (K, 1 + d) of the reward and the costs
+    spreads: Floats  # (K, 1 + d) sums of squared deviations
 
 
 class LossStakes(NamedTuple):
@@ -70,16 +65,50 @@ class LossStakes(NamedTuple):
 
 
 @kernel
-def _pulls_of(arms: FadingMeans, safe: int, amounts: Floats, rounds: float) -> float:
+def find_safe(arms: ArmMeans, parts: Floats, open: Ints) -> int:
+    """Return the open arm with a report that takes the smallest part of a budget; -1 if no arm
+    does.
+
+    parts   (d,) 1 / budget
+    """
+    safe = -1
+    smallest = math.inf
+    for i in range(arms.weights.shape[0]):
+        part = 0.0
+        for j in range(parts.shape[0]):
+            part = max(part, arms.means[i, 1 + j] * parts[j])
+        if arms.weights[i] > 0 and open[i] and part < smallest:
+            smallest = part
+            safe = i
+    return safe
+
+
+@kernel
+def _expected_reward(weight: float, mean: float) -> float:
+    """Return the mean reward with one more report of 1/2."""
+    return (weight * mean + 0.5) / (weight + 1)
+
+
+@kernel
+def _sure_reward(weight: float, mean: float, spread: float) -> float:
+    """Return the same less half a standard error: with few rewards the guard must not trust the
+    mean.
+    """
+    error = math.sqrt(spread + PRIOR) / (weight + 1)
+    return max(0.0, _expected_reward(weight, mean) - error / 2)
+
+
+@kernel
+def _pulls_of(arms: ArmMeans, safe: int, amounts: Floats, rounds: float) -> float:
     """N(v, h): how often the safe arm can be pulled."""
     pulls = rounds
     for j in range(amounts.shape[0]):
-        pulls = min(pulls, amounts[j] / max(CHEAPEST, arms.means[safe, 1 + j]))
+        pulls = min(pulls, amounts[j] / max(_CHEAPEST, arms.means[safe, 1 + j]))
     return pulls
 
 
 @kernel
-def displaced(arms: FadingMeans, stakes: LossStakes, uses: Floats, safe: int, arm: int) -> float:
+def _displaced(arms: ArmMeans, stakes: LossStakes, uses: Floats, safe: int, arm: int) -> float:
     """d: the pulls of the safe arm that a pull of `arm` now takes the place of.
 
     uses   (K, d or more) what an untried arm costs
@@ -87,27 +116,27 @@ def displaced(arms: FadingMeans, stakes: LossStakes, uses: Floats, safe: int, ar
     after = stakes.rounds_left - stakes.round
     for j in range(stakes.left.shape[0]):
         cost = arms.means[arm, 1 + j] if arms.weights[arm] > 0 else uses[arm, j]
-        price = max(CHEAPEST, arms.means[safe, 1 + j])
+        price = max(_CHEAPEST, arms.means[safe, 1 + j])
         after = min(after, (stakes.left[j] - cost) / price)
     return _pulls_of(arms, safe, stakes.left, stakes.rounds_left) - max(0.0, after)
 
 
 @cold
 def _places_of(
-    arms: FadingMeans, paid: Floats, uses: Floats, timed: bool, safe: int, arm: int
+    arms: ArmMeans, paid: Floats, uses: Floats, timed: bool, safe: int, arm: int
 ) -> float:
     """e: the pulls of the safe arm that a pull of `arm` took the place of at most."""
     reports = paid[arm, REPORTS]
     places = 1.0 if timed else 0.0
     for j in range(paid.shape[1] - COSTS):
         cost = paid[arm, COSTS + j] / reports if reports > 0 else uses[arm, j]
-        places = max(places, cost / max(CHEAPEST, arms.means[safe, 1 + j]))
+        places = max(places, cost / max(_CHEAPEST, arms.means[safe, 1 + j]))
     return places
 
 
 @cold
-def count_lost(
-    arms: FadingMeans,
+def _count_lost(
+    arms: ArmMeans,
     stakes: LossStakes,
     paid: Floats,
     uses: Floats,
@@ -129,7 +158,7 @@ def count_lost(
     for k in range(lost.shape[0]):
         n = paid[k, REPORTS] + pending[k]
         lost[k] = 1.0 if k == safe else _places_of(arms, paid, uses, timed, safe, k)
-        if lost[k] > DEARER:
+        if lost[k] > _DEARER:
             pulls += n
             more += n * (lost[k] - 1)
         else:
@@ -140,9 +169,9 @@ def count_lost(
         part = min(1.0, max(0.0, (missed - pulls) / more))
     total = 0.0
     for k in range(lost.shape[0]):
-        dearer = lost[k] > DEARER
+        dearer = lost[k] > _DEARER
         reports, n = paid[k, REPORTS], paid[k, REPORTS] + pending[k]
-        reward = paid[k, REWARD] / reports if reports > 0 else expected_reward(0.0, 0.0)
+        reward = paid[k, REWARD] / reports if reports > 0 else _expected_reward(0.0, 0.0)
         places = base + part * (lost[k] - 1) if dearer else lost[k]
         lost[k] = n * (rho * places - reward)
         if dearer or k == safe:
@@ -151,13 +180,13 @@ def count_lost(
 
 
 @kernel
-def may_lose(arms: FadingMeans, stakes: LossStakes, safe: int, rho: float) -> float:
+def _may_lose(arms: ArmMeans, stakes: LossStakes, safe: int, rho: float) -> float:
     """Return the losses that are allowed in all: a part of the rewards of the safe arm alone."""
     return stakes.guard * rho * _pulls_of(arms, safe, stakes.budget, stakes.rounds)
 
 
 @kernel
-def is_no_dearer(cost_max: Floats, safe: int, arm: int) -> bool:
+def _is_no_dearer(cost_max: Floats, safe: int, arm: int) -> bool:
     """Return whether an arm is declared no dearer than the safe one; `cost_max` is (K, d)."""
     no_dearer = True
     for j in range(cost_max.shape[1]):
@@ -167,7 +196,7 @@ def is_no_dearer(cost_max: Floats, safe: int, arm: int) -> bool:
 
 @kernel
 def is_too_risky(
-    arms: FadingMeans,
+    arms: ArmMeans,
     stakes: LossStakes,
     paid: Floats,
     uses: Floats,
@@ -179,20 +208,22 @@ def is_too_risky(
 ) -> bool:
     """Return whether the safe arm must be played in the place of this one."""
     tried = arms.weights[arm] > 0
-    places = displaced(arms, stakes, uses, safe, arm)
-    if places <= DEARER or (not tried and is_no_dearer(cost_max, safe, arm)):
+    places = _displaced(arms, stakes, uses, safe, arm)
+    if places <= _DEARER or (not tried and _is_no_dearer(cost_max, safe, arm)):
         return False
-    rho = sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
-    losses = count_lost(arms, stakes, paid, uses, pending, safe, rho, lost)
-    return loses_too_much(arms, lost, may_lose(arms, stakes, safe, rho) - losses, rho * places, arm)
+    rho = _sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
+    losses = _count_lost(arms, stakes, paid, uses, pending, safe, rho, lost)
+    return _loses_too_much(
+        arms, lost, _may_lose(arms, stakes, safe, rho) - losses, rho * places, arm
+    )
 
 
 @kernel
-def loses_too_much(arms: FadingMeans, lost: Floats, room: float, price: float, arm: int) -> bool:
+def _loses_too_much(arms: ArmMeans, lost: Floats, room: float, price: float, arm: int) -> bool:
     """Return whether a pull of an arm that may have lost something loses more than may be.
 
     room    what may be lost yet
     price   what the pulls of the safe arm that it takes the place of bring
     """
-    hope = expected_reward(arms.weights[arm], arms.means[arm, 0])
+    hope = _expected_reward(arms.weights[arm], arms.means[arm, 0])
     return (lost[arm] > 0 or arms.weights[arm] == 0) and price - hope > room

@@ -1,76 +1,12 @@
-"""The program of `replan`, and the chance of each arm from its solution."""
+"""The arms that a plan of `replan` may use, and the chance of each arm from its solution."""
 
 from __future__ import annotations
 
-import math
-
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.masks import is_allowed
-from purse.kernels.replan.fading_means import FadingMeans
-from purse.kernels.replan.plan import (
-    PRIOR,
-    TINY,
-    lower_cost,
-    optimism,
-    untried_cost,
-    untried_reward,
-)
+from purse.kernels.optimism import TINY
 from purse.kernels.small_lp import SmallLp
-from purse.types import Floats, Ints, Now
-
-
-@kernel
-def _bound_width(level: float, spread: float, top: float, pulls: float) -> float:
-    """Return the width of a bound, from L and the sum of the n squared deviations."""
-    part = 1 / (pulls + 1)
-    variance = (spread + PRIOR * top * top) * part
-    return math.sqrt(2 * level * variance * part) + level * top * part / 3
-
-
-@kernel
-def set_bounds(
-    lp: SmallLp,
-    arms: FadingMeans,
-    cost_min: Floats,
-    cost_max: Floats,
-    pending: Ints,
-    scale: float,
-    share: float,
-) -> None:
-    """Write u to `gains` and l to `uses`.
-
-    The program must have its limits and caps, and in `chances` the part of their weight that the
-    reports on each arm still have. Its rows are the d resources and, with a horizon, time. `share`:
-    see `usual_share`. A loop for each step, because an arm's steps wait for each other and those of
-    several arms do not; in between `gains` has N and `scales` has L.
-    """
-    n_arms, d = cost_max.shape
-    timed = lp.uses.shape[1] > d
-    for i in range(n_arms):
-        part = lp.parts[d] if timed else 0.0
-        for j in range(d):
-            cost = arms.means[i, 1 + j] if arms.weights[i] > 0 else share * cost_max[i, j]
-            part = max(part, max(cost, cost_min[i, j]) * lp.parts[j])
-        lp.gains[i] = min(1 / part, max(0.0, lp.caps[i])) * (1 / n_arms)
-    for i in range(n_arms):
-        pulls = lp.chances[i] * arms.weights[i] + pending[i]
-        lp.scales[i] = optimism(scale, lp.gains[i], pulls)
-    for i in range(n_arms):
-        factor, level = lp.chances[i], lp.scales[i]
-        pulls = factor * arms.weights[i]
-        if pulls > 0:
-            width = _bound_width(level, factor * arms.spreads[i, 0], 1.0, pulls)
-            lp.gains[i] = min(1.0, arms.means[i, 0] + width)
-            for j in range(d):
-                spread = factor * arms.spreads[i, 1 + j]
-                width = _bound_width(level, spread, arms.tops[i, 1 + j], pulls)
-                lp.uses[i, j] = max(cost_min[i, j], lower_cost(arms.means[i, 1 + j], width))
-        else:
-            lp.gains[i] = untried_reward(lp.gains[i] / (1 + pending[i]))
-            for j in range(d):
-                lp.uses[i, j] = untried_cost(cost_min[i, j], share * cost_max[i, j], level)
-        if timed:
-            lp.uses[i, d] = 1.0
+from purse.types import Floats, Now
 
 
 @kernel

@@ -8,25 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.kernels.replan.fading_means import FadingMeans, new_means
-from purse.kernels.replan.losses import (
+from purse.kernels.guard import (
+    ArmMeans,
     LossStakes,
-    count_lost,
-    displaced,
-    is_no_dearer,
+    _count_lost,
+    _displaced,
+    _expected_reward,
+    _is_no_dearer,
+    _may_lose,
+    _sure_reward,
+    find_safe,
     is_too_risky,
-    may_lose,
 )
 from purse.types import Floats
 
 NONE = np.zeros(3, np.int64)
 
 
-def arms(weights: list[float], rewards: list[float], costs: list[float]) -> FadingMeans:
+def arms(weights: list[float], rewards: list[float], costs: list[Any]) -> ArmMeans:
     """What is known of arms whose reports were all alike."""
-    known = new_means(len(weights), 2)
-    known.weights[:], known.means[:, 0], known.means[:, 1] = weights, rewards, costs
-    return known
+    columns = np.column_stack([rewards, np.array(costs, float).reshape(len(weights), -1)])
+    return ArmMeans(np.array(weights, float), columns, np.zeros(columns.shape))
 
 
 def stakes(left: float, rounds_left: float = math.inf, **told: Any) -> LossStakes:
@@ -37,11 +39,11 @@ def stakes(left: float, rounds_left: float = math.inf, **told: Any) -> LossStake
     )
 
 
-def losses(known: FadingMeans, stake: LossStakes, paid: Any, pending: Any = NONE) -> list[float]:
+def losses(known: ArmMeans, stake: LossStakes, paid: Any, pending: Any = NONE) -> list[float]:
     """What each arm lost where arm 0 is safe at rho = 0.08, and its own loss with dearer ones."""
     lost, uses = np.full(3, math.nan), np.full((3, 1), 4.0)
     numbers = np.array(paid, float)
-    total = count_lost(known, stake, numbers, uses, np.array(pending), 0, 0.08, lost)
+    total = _count_lost(known, stake, numbers, uses, np.array(pending), 0, 0.08, lost)
     return [*lost, total]
 
 
@@ -49,7 +51,7 @@ def test_a_pull_takes_the_place_of_others_where_money_is_short() -> None:
     known, uses = arms([4, 4, 0], [0.1, 0.2, 0], [0.5, 2, 0]), np.full((3, 1), 1.5)
 
     def found(stake: LossStakes, arm: int = 1) -> float:
-        return displaced(known, stake, uses, 0, arm)
+        return _displaced(known, stake, uses, 0, arm)
 
     assert found(stakes(50.0)) == pytest.approx(4)
     assert found(stakes(50.0), 2) == pytest.approx(3)
@@ -72,7 +74,7 @@ def test_losses_by_hand_with_money_alone() -> None:
     # what it brought and cost then counts, and not what is known of it now or what is left
     known.means[2] = 0.9, 0.5
     assert losses(known, stakes(0.1), paid, [0, 3, 1])[2] == pytest.approx(third)
-    assert may_lose(known, stakes(80.0), 0, 0.08) == pytest.approx(0.05 * 0.08 * 200)
+    assert _may_lose(known, stakes(80.0), 0, 0.08) == pytest.approx(0.05 * 0.08 * 200)
 
 
 def test_open_tickets_of_an_untried_arm_bring_half_a_reward_and_cost_what_it_may() -> None:
@@ -102,7 +104,7 @@ def test_what_dearer_arms_took_is_charged_once() -> None:
 
 def test_who_is_declared_no_dearer() -> None:
     most = np.array([[1.0, 2], [1, 2], [0.5, 2.1]])
-    assert [is_no_dearer(most, 0, arm) for arm in (1, 2)] == [True, False]
+    assert [_is_no_dearer(most, 0, arm) for arm in (1, 2)] == [True, False]
 
 
 def test_which_arm_is_too_risky() -> None:
@@ -129,3 +131,33 @@ def test_which_arm_is_too_risky() -> None:
     assert risky(2, [own, [9, 0, 18], [0, 0, 0]])
     known.means[1, 1] = 0.5
     assert not risky(1, [own, [9, 0, 18], [0, 0, 0]])  # no dearer than arm 0
+
+
+def test_rewards_by_hand() -> None:
+    # 11 rewards of 0: 0.5 / 12, less half of sqrt(0.25) / 12
+    assert _expected_reward(11.0, 0.0) == pytest.approx(0.5 / 12, rel=1e-15)
+    assert _sure_reward(11.0, 0.0, 0.0) == pytest.approx(1 / 48, rel=1e-15)
+    # two of 0.1: 0.7 / 3, less half of sqrt(0.25) / 3
+    assert _expected_reward(2.0, 0.1) == pytest.approx(0.7 / 3, rel=1e-15)
+    assert _sure_reward(2.0, 0.1, 0.0) == pytest.approx(0.15, rel=1e-14)
+    # 1 and 0, with squared deviations of 2 / 4: 1.5 / 3, less half of sqrt(0.75) / 3
+    assert _sure_reward(2.0, 0.5, 0.5) == pytest.approx(0.5 - math.sqrt(0.75) / 6, rel=1e-15)
+    # nothing is known: 1/2, and half of a standard error of 1/2 less
+    assert _expected_reward(0.0, 0.0) == 0.5
+    assert _sure_reward(0.0, 0.0, 0.0) == 0.25
+    # 0.5 / 4 is less than half of sqrt(2.25) / 4
+    assert _sure_reward(3.0, 0.0, 2.0) == 0
+
+
+def test_the_safe_arm_takes_the_smallest_part_of_a_budget() -> None:
+    # of budgets of 8 and 1 the arms take 1/2, 1/16 and 1/16; what the last takes nobody knows
+    known = arms([1, 2, 0.5, 0], [0, 0, 1, 0], [[4, 0.01], [0.5, 0.03], [0.1, 0.0625], [0, 0]])
+    parts = np.array([0.125, 1])
+    for able, safe in (
+        ([1, 1, 1, 1], 1),  # the first of two
+        ([1, 0, 1, 1], 2),
+        ([1, 0, 0, 1], 0),
+        ([0, 0, 0, 1], -1),
+        ([0, 0, 0, 0], -1),
+    ):
+        assert find_safe(known, parts, np.array(able)) == safe

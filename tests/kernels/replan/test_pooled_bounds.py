@@ -1,0 +1,110 @@
+"""What arms teach about each other, and the bounds from it, by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purse.kernels.optimism import bound_width, lower_cost, untried_cost
+from purse.kernels.replan.fading_means import FadingMeans, new_means
+from purse.kernels.replan.pooled_bounds import CostBounds, learn_pool, new_pool, set_bounds
+from purse.kernels.small_lp import SmallLp, new_lp, set_limit
+from purse.types import Floats
+
+EXACT = {"rel": 1e-14, "abs": 1e-14}
+
+
+def arms(weights: list[float], rewards: list[float], variances: Any = 0) -> FadingMeans:
+    """What is known of arms with one resource."""
+    known = new_means(len(weights), 2)
+    known.weights[:], known.means[:, 0], known.variances[:, 0] = weights, rewards, variances
+    return known
+
+
+def settled(known: FadingMeans, steps: int = 1) -> Floats:
+    pool = new_pool()
+    for _ in range(steps):
+        learn_pool(known, pool)
+    return pool
+
+
+def test_one_step_by_hand() -> None:
+    # 3 reports of mean 0.8 and variance 0.25: v = (0.75 + 0.25) / 4, so w = 3 / (3 / 12 + 1 / 4)
+    pool = settled(arms([3, 0], [0.8, 0], [0.25, 0]))
+    a = (12 * 0.5 + 6 * 0.8) / (12 + 6)
+    # the arm's share is 6 / 12, and its posterior mean 0.15 above 1/2
+    tau = (1 / 12 + 0.15**2 + 1 / 12 * 0.5) / 2
+    assert pool == pytest.approx([a, tau], **EXACT)
+
+
+def test_untried_arms_teach_nothing() -> None:
+    assert settled(arms([0, 0], [0, 0])) == pytest.approx(new_pool(), **EXACT)
+    alone, beside = settled(arms([5], [0.2])), settled(arms([5, 0, 0], [0.2, 0, 0]))
+    assert alone == pytest.approx(beside, **EXACT)
+
+
+def test_steps_settle_where_all_arms_agree() -> None:
+    """Many arms with many reports: a is their mean, and tau their variance."""
+    rng = np.random.default_rng(0)
+    rewards = rng.normal(0.4, 0.1, 2000)
+    pool = settled(arms([1e6] * 2000, rewards.tolist(), 0.2), 20)
+    assert pool == pytest.approx([rewards.mean(), rewards.var()], rel=1e-2)
+    # arms that are all alike leave what the one more arm and their own noise say
+    a, tau = settled(arms([1e6] * 50, [0.1] * 50, 0.09), 200)
+    assert a == pytest.approx(0.1, abs=0.02)
+    assert 1 / 12 / 51 < tau < 0.01
+
+
+def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0) -> SmallLp:
+    lp = new_lp(len(known.weights), 2)
+    set_limit(lp, 0, 10.0)
+    set_limit(lp, 1, rounds)
+    count = len(known.weights)
+    least = np.array([[0.1]] + [[0.001]] * (count - 1))
+    most = np.array([[1.0]] + [[0.5]] * (count - 1))
+    waits = np.array(pending)
+    declared = CostBounds(least, most)
+    set_bounds(lp, known, np.array(pool), declared, waits, 0.5, math.sqrt(count))
+    return lp
+
+
+def test_bounds_of_a_tried_and_of_an_untried_arm_by_hand() -> None:
+    known = arms([4, 0], [0.5, 0], [0.25, 0])
+    known.means[0, 1], known.variances[0, 1], known.tops[0, 1] = 0.2, 0.005, 0.4
+    lp = bounds(known, [0.6, 0.05], [0, 2])
+    # arm 0 has money for 50 pulls and arm 1, at half of 0.5, for 40; a root of 2 of them counts
+    level = 0.5 * math.log(1 + 50 / math.sqrt(2) / 4)
+    v = (4 * 0.25 + 0.25) / 5
+    share = 4 * 0.05 / (4 * 0.05 + v)
+    upper = 0.6 - share * 0.1 + math.sqrt(2 * level * 0.05 * (1 - share))
+    untold = 0.5 * math.log(1 + 40 / math.sqrt(2) / 2)
+    # two open tickets make its law narrower as if they were told
+    other = 0.6 + math.sqrt(2 * untold * 0.05 * (1 - 2 * 0.05 / (2 * 0.05 + 0.25)))
+    assert lp.gains == pytest.approx([upper, other], **EXACT)
+    width = bound_width(level, 4 * 0.005, 0.4, 4.0)
+    low = [lower_cost(0.2, width), untried_cost(0.001, 0.25, untold)]
+    assert lp.uses[:, 0] == pytest.approx(low, **EXACT)
+    assert lp.uses[:, 1].tolist() == [1, 1]
+
+
+def test_bounds_stay_within_what_a_reward_can_be() -> None:
+    known = arms([1, 50], [1.0, 0.0])
+    known.means[:, 1] = 0.3
+    lp = bounds(known, [0.9, 1e-9], [0, 0])
+    assert lp.gains[0] == pytest.approx(
+        0.9, abs=1e-3
+    )  # all arms are alike, so one report is little
+    lp = bounds(known, [0.9, 1.0], [0, 0])
+    assert lp.gains.max() <= 1
+    assert lp.gains.min() >= 0
+
+
+def test_fewer_rounds_make_less_curious() -> None:
+    known = arms([4, 0], [0.5, 0], [0.25, 0])
+    known.means[0, 1] = 0.2
+    many, few = (bounds(known, [0.6, 0.05], [0, 0], rounds=rounds) for rounds in (60.0, 3.0))
+    assert (few.gains < many.gains).all()
+    assert (few.uses[:, 0] >= many.uses[:, 0]).all()
