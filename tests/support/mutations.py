@@ -14,6 +14,7 @@ import pytest
 
 from purse.campaign.api.states import HELD, TOLD
 from purse.campaign.ledger import campaign_level
+from purse.campaign.ledger import ticket as tickets
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import _SEAL
@@ -173,7 +174,7 @@ def swallow_overruns(patch: Patch) -> None:
 
 def spend_up_to_the_hold(patch: Patch) -> None:
     """What a call cost above its hold does not count, as by the first rules."""
-    moved = campaign_level.moved_between
+    moved = tickets.moved_between
 
     def within(before: TicketRecord, after: TicketRecord) -> Any:
         rows = moved(before, after)
