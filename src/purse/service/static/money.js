@@ -28,6 +28,7 @@ export const decimalsOf = (purse) => decimals([...PARTS, "budget", "overrun"].ma
 
 /** Units with so many decimals, rounded. */
 function rounded(size, places) {
+  if (size < 0n) return -rounded(-size, places);
   const step = 10n ** BigInt(PLACES - places);
   return (size + step / 2n) / step;
 }
