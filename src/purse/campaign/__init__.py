@@ -1,3 +1,3 @@
-"""The live side: campaigns that spend real money, learn from late reports, never overspend, and
+"""The live side: campaigns that spend real money, learn from late reports, count every bill, and
 survive a crash.
 """

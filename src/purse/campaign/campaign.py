@@ -1,6 +1,7 @@
-"""`purse.Campaign`: asks, reports and voids under a budget that cannot be overspent.
+"""`purse.Campaign`: asks, reports and voids under a budget.
 
-This holds for any number of threads, processes and machines, and when any of them dies.
+All that is billed counts, for any number of threads, processes and machines, and when any of them
+dies.
 """
 
 from __future__ import annotations
