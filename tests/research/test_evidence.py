@@ -21,7 +21,7 @@ from tests.support.soak import SOAK
 
 FOLDER = ROOT / "research" / "evidence"
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py") if "__main__" in path.read_text())
-OTHER_SIZES = {"coverage": [["--rare"]]}
+OTHER_SIZES = {"coverage": [["--rare"]], "savings_coverage": [["--replay"]]}
 RUNS = [(name, more) for name in PROGRAMS for more in ([], *OTHER_SIZES.get(name, []))]
 NEEDS = {"contexts": ("pareto_bandit", "river", "sklearn"), "exploration": ("pareto_bandit",)}
 PAGES = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
