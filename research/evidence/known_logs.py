@@ -16,6 +16,8 @@ from purse.types import Floats, Ints
 QUALITY = np.array([0.80, 0.795, 0.60, 0.70])
 PRICE = np.array([10.0, 3.0, 1.0, 2.0])
 EVEN, DEAR = np.full(4, 0.25), np.array([0.7, 0.1, 0.1, 0.1])
+# means of the table in docs/llm-routing.md, prices in thousandths of a dollar
+LLM = np.array([0.932, 0.923, 0.793]), np.array([15.2, 0.527, 0.0286])
 TWENTY = np.linspace(0.80, 0.55, 20), np.geomspace(10, 1, 20)
 _SLOPES = {"contexts": np.linspace(1, -1, 4), "hard": np.array([1, 0.3, -1, -0.3])}
 _SESSION, _AT_A_TIME = 10, 50  # rows of a session, and sessions that are mixed
@@ -80,6 +82,8 @@ def make(kind: str, n: int, rng: np.random.Generator) -> KnownLog:
 def _setting(name: str, shares: Floats) -> _Setting:
     """Return the arms of a kind."""
     mostly = shares is DEAR
+    if name == "llm":
+        return _Setting(np.array([0.5, 0.25, 0.25]), *LLM)
     if name.startswith("20 arms"):
         quality, price = TWENTY
         worse = name == "20 arms just worse"

@@ -5,6 +5,7 @@ In % of what is answered: *saving*, the true saving lies in the interval; *as go
 choice truly gains 97% of what the log gains on average, at least. Of all logs: *answered*, and
 *wrong*, answered with what is not as good. *width* is that of the interval, in points.
 
+`--examples` prints one log of each of ten kinds: what is named, the true saving, and the estimate.
 `--replay` measures the intervals of `purse replay --budget` in the same logs, of uniform play and
 of each arm alone: how many are answered, and how many of these hold the truth.
 """
@@ -27,11 +28,11 @@ from purse.base.validation import usable_cores
 from purse.cli import execute
 from purse.cli.options import option
 from purse.lab.data.log import Log
-from purse.lab.data.question import Question
+from purse.lab.data.question import WITHIN, Question
 from purse.lab.data.rounds import open_rounds
 from purse.lab.replay.block_means import BlockMeans
 from purse.lab.replay.off_policy import estimate
-from purse.lab.replay.savings import WITHIN, find_savings
+from purse.lab.replay.savings import find_savings
 from purse.types import Floats
 from research.commands import quick_option
 from research.evidence.known_logs import KnownLog, make
@@ -56,7 +57,12 @@ KINDS = [
 REPLAYED = [
     (kind, 2_000)
     for kind in ("plain", "rare success", "rare loss", "revenue", "days", "bursts",
-                 "constant", "contexts")
+                 "bursts column", "sticky column", "constant", "contexts")
+]  # fmt: skip
+EXAMPLES = [
+    ("llm", 1_824), ("plain", 2_000), ("plain, dear", 20_000), ("days", 2_000), ("bursts", 2_000),
+    ("constant", 2_000), ("20 arms", 20_000), ("rare loss", 50_000), ("just worse", 20_000),
+    ("equal", 2_000),
 ]  # fmt: skip
 _CHUNK = 25  # logs that a process takes at a time
 _GOOD = 1.5 * WITHIN  # what a choice may truly lack
@@ -113,6 +119,20 @@ def _mixtures(n_arms: int) -> Floats:
     )
 
 
+def example(kind: str, n: int) -> list[str]:
+    """Return what is said about one log of a kind, beside the truth."""
+    (log,) = Case(kind, n, range(1)).logs()
+    means = BlockMeans.of(log.arm, log.reward, log.cost, n_arms=len(log.gain))
+    answer, share = find_savings(means), means.share
+    if answer.kind != "less" or answer.shares is None:
+        return [kind, f"{n:,}", answer.kind, "", "", ""]
+    saving = 1 - log.price @ answer.shares / (share @ log.price)
+    named = " + ".join(f"{part:.0%} a{arm}" for arm, part in enumerate(answer.shares) if part)
+    part = log.gain @ answer.shares / (share @ log.logged_gain)
+    said = f"{answer.saving[0]:.1%} ({answer.saving[1]:.1%} to {answer.saving[2]:.1%})"
+    return [kind, f"{n:,}", named, f"{saving:.1%}", said, f"{part:.1%}"]
+
+
 def replay(case: Case) -> Floats:
     """Return (players, 3) answered, held the truth, width: of uniform play and each arm."""
     rows = []
@@ -126,7 +146,9 @@ def _replay(known: KnownLog, number: int) -> list[tuple[float, ...]]:
     data = {"arm": known.arm, "reward": known.reward, "cost": 1.0}
     data |= {"probability": 1 / n_arms if known.probability is None else known.probability}
     players = ["uniform", *(f"fixed:arm={arm}" for arm in range(n_arms))]
-    question = Question(policies=players, budgets=n, methods=["snips"], seed=number)
+    session = None if known.session is None else "session"
+    data |= {} if session is None else {session: known.session}
+    question = Question(policies=players, budgets=n, methods=["snips"], seed=number, block=session)
     log = open_rounds(pl.DataFrame(data), question)
     assert isinstance(log, Log)
     answers = estimate(log, question).estimates
@@ -167,10 +189,18 @@ def measure(kinds: Sequence[tuple[str, int]], logs: int, *, replayed: bool) -> s
 @click.command()
 @click.argument("logs", type=int, required=False)
 @option("--replay replayed", "Measure the intervals of a replay with a budget.", is_flag=True)
+@option("--examples", "Print one log of each of ten kinds.", is_flag=True)
 @option("--kind", "A kind of log; repeat it for several [default: all].", multiple=True)
 @quick_option
-def main(logs: int | None, replayed: bool, kind: tuple[str, ...], quick: bool) -> None:
+def main(
+    logs: int | None, replayed: bool, examples: bool, kind: tuple[str, ...], quick: bool
+) -> None:
     """Print how often the answer is true, in so many logs of each kind."""
+    if examples:
+        head = ["kind", "rows", "named", "true saving", "estimate (95%)", "truly gains"]
+        rows = [example(*entry) for entry in EXAMPLES]
+        click.echo(write_markdown_table(head, rows, right=(1, 3, 4, 5)))
+        return
     kinds = [entry for entry in (REPLAYED if replayed else KINDS) if not kind or entry[0] in kind]
     if quick:
         kinds = kinds[:2]

@@ -115,21 +115,92 @@ def test_a_budget_of_two_readings_is_refused_beside_decimal_commas(
         assert (code, "budget 5 " in out) == (0, True)
 
 
-def test_without_a_budget_the_file_is_shown_and_options_have_folders_of_their_own(
+def test_options_have_folders_of_their_own_and_a_budget_may_have_a_currency(
     command: Command, unpublished: None, tmp_path: Path
 ) -> None:
     (tmp_path / "log.csv").write_text("ad,clicked,usd,prob\n" + "a,1,1,0.5\nb,0,1,0.5\n" * 40)
-    code, out, said = command("replay log.csv fixed:arm=0 -n 4")
-    assert (code, said) == (0, "")
-    *_, hint, line = out.splitlines()
-    assert hint == "Give --budget: the rows of log.csv cost 80 together. For example:"
-    wrong = command("replay log.csv --json --arm ad --reward clicked --cost usd --probability prob")
-    assert wrong[0] == 2
-    assert "budgets: is missing; give one amount or several (--budget); the rows" in wrong[2]
-    words = line.removeprefix("  purse ")
-    for given in (words, words, f"{words} --seed 1", words.replace("80", "8")):
-        assert command(given)[0] == 0
+    words = "replay log.csv fixed:arm=0 -n 4 --arm ad --reward clicked --cost usd"
+    assert "budgets: is missing; policies need one, or" in complaint(command, words)
+    words += " --probability prob --budget"
+    for given in ("80", "80", "80 --seed 1", "'$8'"):
+        assert command(f"{words} {given}")[0] == 0
     assert len(list((tmp_path / "purse-results").iterdir())) == 3
+    assert "'0,8x' is not a number" in complaint(command, f"{words} '$0,8x'")
+
+
+# a cheap arm that is as good, and one that is not
+LOG = "model,cost_usd,reward\n" + "big,0.02,1\nsmall,0.002,1\nbig,0.02,1\nlocal,0.001,0\n" * 500
+
+
+def test_without_a_budget_the_first_line_says_what_would_have_been_saved(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text(LOG)
+    code, out, _ = command("replay log.csv")
+    assert code == 0
+    title, *lines = out.splitlines()
+    assert title == "log.csv: 2,000 rounds of 3 arms"
+    assert " ".join(lines[:2]) == (
+        "The log: 1,500 good for $21.50. As good (within 2%) for less: 75% small and 25% local, "
+        "$3.50 (84% less; 95%: 84 to 84%)."
+    )
+    assert lines[2].startswith("This holds if which arm answered had nothing to do with how hard")
+    rows = [line.split("  ")[0] for line in lines]
+    assert {"the log", "always big", "always small", "always local", "replan"} <= set(rows)
+    answer = json.loads(command("replay log.csv --within 1% --json")[1])
+    assert answer["shares"] == {"local": 0.25, "small": 0.75}
+    assert [row["kind"] for row in answer["rows"]] == ["log", "mixture", *["arm"] * 3, "policy"]
+    assert len(answer["curve"]) == 21
+    assert "within=0.6: must be a number at least 0 and at most 0.5" in complaint(
+        command, "replay log.csv --within 60%"
+    )
+
+
+def test_what_cannot_be_told_has_a_price_and_a_campaign_that_buys_it(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("\n".join(LOG.splitlines()[:100]))
+    code, out, _ = command("replay log.csv")
+    words = " ".join(out.split())
+    assert code == 0
+    assert "This log cannot tell what is as good for less: no arm that is cheaper" in words
+    assert "To know it of always local to ± 5 points: " in words
+    assert "`purse replay log.csv --create NAME`".replace("`", "") in words
+    code, out, _ = command("replay log.csv --create know")
+    assert code == 0
+    assert "know: a campaign of " in out
+    assert "each arm as likely; a call costs at most what 99% of them cost: big 0.02" in out
+    asked = json.loads(command("campaign ask know --json")[1])
+    assert asked["tickets"][0]["arm"] in ("big", "small", "local")
+    (tmp_path / "long.csv").write_text(LOG)
+    assert "create='x': goes without a budget" in complaint(
+        command, "replay long.csv fixed:arm=0 --create x --budget 1 --cost cost_usd --arm model "
+        "--probability frequency -n 2"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model,cost,reward\n" + "a,1,1\n" * 9, "has one arm, 'a': there is nothing to compare"),
+        ("model,cost,reward\n" + "a,0,1\nb,0,1\n" * 9, "every cost is 0, so there is nothing"),
+        ("model,cost,reward\na,1,1\nb,-1,1\n", "line 3, column 'cost': -1.0 must be a number at"),
+        ("model,cost,reward\na,1,1\nb,1\n", "line 3: must have 3 cells, as the header has, and"),
+        ("model,cost,reward\na,$1,1\nb,1,1\n", "line 2, column 'cost': '$1' must be a number"),
+        ("", "log.csv is empty"),
+        ("model,cost,reward\n", "log.csv has no rows"),
+    ],
+)
+def test_logs_that_cannot_be_asked(
+    text: str, message: str, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    check_mistake(command, tmp_path, "replay log.csv", message)
+
+
+def test_a_log_in_another_encoding(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_bytes("model,cost,reward\nGröße,1,1\n".encode("latin-1"))
+    assert "line 2: byte 0xf6 is not UTF-8" in complaint(command, "replay log.csv")
 
 
 def test_a_log_comes_through_standard_input(
@@ -185,7 +256,6 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
             "money.csv, line 2, column 'cost': '$0.10' must be a number at least 0; write the "
             "number alone, such as 0.5, 0,5 or 1,234.50, without a currency or %",
         ),
-        ("replay money.csv", "money.csv, line 2, column 'cost': '$0.10' must be a number"),
     ],
 )
 def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) -> None:
@@ -198,11 +268,27 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
 
 
 def test_the_page_makes_the_file_and_shows_how_it_is_read(command: Command) -> None:
-    """The page *Your CSV in five minutes*, as far as nothing has to be compiled."""
+    """The page *Your CSV in five minutes*."""
     page = (ROOT / "docs" / "your-csv.md").read_text()
     (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(script, "make_log.py", "exec"), {})
     shown = r"^\$ purse (replay [^\n]*)\n(.*?)```"
-    first, second = re.findall(shown, page, re.DOTALL | re.MULTILINE)
-    assert command(first[0]) == (0, first[1], "")
-    assert second[0].partition(" --budget 3")[2] == first[1].partition(" --budget 17")[2].rstrip()
+    (words, said), *_ = re.findall(shown, page, re.DOTALL | re.MULTILINE)
+    code, out, _ = command(words)
+    assert code == 0
+    head = said.partition("…")[0].splitlines()
+    assert out.splitlines()[: len(head)] == head
+
+
+def test_the_page_on_savings_shows_what_the_commands_print(command: Command) -> None:
+    """The page *What would I have saved?*, with the files that it makes."""
+    page = (ROOT / "docs" / "savings.md").read_text()
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(script, "make_files.py", "exec"), {})
+    shown = re.findall(
+        r"^\$ purse (replay [^\n]*)\n(.*?)(?=^…|^```|^\$)", page, re.DOTALL | re.MULTILINE
+    )
+    assert len(shown) == 4
+    for words, text in shown:
+        _, out, said = command(words)
+        assert (out or said).startswith(text.partition("Results and figures")[0].rstrip())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,10 +49,16 @@ class _Amount(float):
 
 
 def _amount_of(text: str) -> _Amount:
-    """Return an amount such as 1000 or 1e4; the library checks its range."""
-    amount = _Amount(number(text))
-    amount.text = text.strip()
+    """Return an amount such as 1000, 1e4 or $10; the library checks its range."""
+    bare = text.strip().strip("$€ ")
+    amount = _Amount(number(bare))
+    amount.text = bare
     return amount
+
+
+def _part_of(text: str) -> float:
+    """Return a part such as 2% or 0.02; the library checks its range."""
+    return number(text[:-1]) / 100 if text.endswith("%") else number(text)
 
 
 def _check_marks(budgets: Sequence[_Amount], rounds: Rounds) -> None:
@@ -109,11 +116,22 @@ def _column_options(function: F) -> F:
 @click.argument("policies", nargs=-1, metavar="[POLICY]...")
 @option(
     "-b --budget budgets",
-    "Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
-    "own; needed for other data].",
+    "Budget in the unit of the data's costs, such as 10 or '$10'; repeat it for several "
+    "[default: a campaign's own; for other data the question is what would have been saved].",
     multiple=True,
     type=_amount_of,
     metavar="NUMBER",
+)
+@option(
+    "--within PART",
+    "Without --budget: the part of the log's gain that may be missing, such as 2%.",
+    type=_part_of,
+    default="2%",
+)
+@option(
+    "--create NAME",
+    "Without --budget: create a campaign that buys the calls the answer lacks, where "
+    "PURSE_STORAGE says.",
 )
 @option(
     "--horizon T",
@@ -131,6 +149,13 @@ def _column_options(function: F) -> F:
     is_flag=True,
 )
 @_column_options
+@option(
+    "--rewards FILE",
+    "A file of judged answers, for some of the rows or all; --reward names its column.",
+    type=PATH,
+)
+@option("--on ID", "Column of ids that the data and --rewards share [default: an export's own].")
+@option("--block COLUMN", "Column of sessions, whose rows are not independent.")
 @option(
     "--features COLUMNS",
     "Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
@@ -181,22 +206,27 @@ def replay(
     folder: Path | None,
     as_json: bool,
     prior: Path | None,
+    create: str | None,
     **options: Any,
 ) -> None:
-    """Replay policies on your own data.
+    """Ask your own data what would have been saved, or which policy spends a budget best.
 
-    DATA is a CSV, TSV, Parquet or JSON lines file, or - for standard input. A log has the chosen
-    arm, its reward and cost, and the probability with which it was chosen; it gives estimates of
-    each policy's gain, with intervals, beside what the log itself gained and each arm alone. The
-    export of a campaign that explores is such a log. A full table has the reward and cost of every
-    arm in every round; policies are replayed exactly. The default POLICY are two that take a
-    horizon into account, and uniform play; with features also lin-ucb.price, which sees them.
+    DATA is a CSV, TSV, Parquet, JSON or JSON lines file, perhaps packed as .gz, or - for standard
+    input; exports of LiteLLM and Langfuse are known by their headers. A log has the
+    chosen arm, its reward and cost, and the probability with which it was chosen. A full table has
+    the reward and cost of every arm in every round.
 
-    Without a budget prints what it finds in the file, its first rows as they are read, and the
-    command to run.
+    Without a budget says which arm, or which two, would have been as good as the log for less, with
+    a 95% interval; or that the log cannot tell, and what it would cost to know.
+
+    With a budget replays policies: estimates of each one's gain beside what the log itself gained
+    and each arm alone; on a table exactly. The export of a campaign that explores is such a log.
+    The default POLICY are two that take a horizon into account, and uniform play; with features
+    also lin-ucb.price, which sees them.
 
     \b
     purse replay log.csv
+    purse replay spend.csv --rewards judged.csv --on request_id
     purse replay table.csv --budget 25
     purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
@@ -206,8 +236,6 @@ def replay(
     """  # noqa: D301 - click reads the backspace as: keep these lines
     check_lab("replay")
     import purse
-    from purse.lab.data.journal import is_journal
-    from purse.lab.data.overview import overview
     from purse.lab.data.question import Question
     from purse.lab.data.rounds import open_rounds
 
@@ -226,9 +254,6 @@ def replay(
         "n_paths": paths,
     }
     question = Question(**fields)
-    if not (budgets or as_json or is_journal(data)):
-        click.echo(overview(data, question))
-        return
     rounds: Any = data
     if any(map(_either, budgets)):
         rounds = open_rounds(data, question)
@@ -236,12 +261,34 @@ def replay(
     decides = chosen_options(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,
-        json.dumps([str(data), decides], sort_keys=True) if decides else None,
+        json.dumps([str(data), decides], sort_keys=True, default=str) if decides else None,
     )
     played = purse.replay(rounds, n_workers=workers, folder=target, **fields)
+    if create is not None:
+        _create(create, played)
+        return
     files = played.publish(target)
     if as_json:
-        print_files(target, files, rows=played.frame().to_dicts())
+        print_files(target, files, **{"rows": played.frame().to_dicts(), **played.as_dict()})
     else:
         click.echo(str(played))
         click.echo(where(target, files))
+
+
+def _create(name: str, played: Any) -> None:
+    """Create the campaign that buys what an answer lacks, and say what it is."""
+    from purse.campaign.api import defaults
+    from purse.campaign.campaign import Campaign
+    from purse.lab.replay.savings_result import QUANTILE, SavingsResult
+
+    if not isinstance(played, SavingsResult):
+        raise InvalidInput(f"create={name!r}: goes without a budget (--budget)")
+    terms = played.campaign()
+    storage = os.environ.get("PURSE_STORAGE", defaults.STORAGE)
+    Campaign.create(name, **terms, storage=storage)
+    most = ", ".join(f"{arm} {amount}" for arm, amount in terms["arms"].items())
+    click.echo(
+        f"{name}: a campaign of {terms['horizon']:,} calls with a budget of {terms['budget']}, "
+        f"each arm as likely; a call costs at most what {QUANTILE:.0%} of them cost: {most}"
+    )
+    click.echo(f"Ask it with: purse campaign ask {name}")

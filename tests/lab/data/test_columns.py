@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from purse.lab.data.columns import _by_words, aligned, name_them
-from purse.lab.data.source import read
+from purse.lab.data.reading import read
 
 WANTED = {name: name for name in ("arm", "reward", "cost", "round", "probability")}
 

@@ -236,11 +236,12 @@ def test_a_journal_without_rewards_or_with_a_wrong_line_is_refused(tmp_path: Pat
     assert "not the terms of a campaign" in refusal(InvalidInput, purse.replay, export)
 
 
-def test_other_data_needs_a_budget(tmp_path: Path) -> None:
+def test_policies_on_other_data_need_a_budget(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arm,reward,cost,probability\na,1,0.1,0.5\nb,0,0.1,0.5\n")
     assert not is_journal(tmp_path / "log.csv")
     assert not is_journal(tmp_path / "nowhere.jsonl")
-    assert "budgets: is missing" in refusal(InvalidInput, purse.replay, tmp_path / "log.csv")
+    said = refusal(InvalidInput, purse.replay, tmp_path / "log.csv", policies=["uniform"])
+    assert said == "budgets: is missing; policies need one, or several (--budget)"
 
 
 def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path) -> None:

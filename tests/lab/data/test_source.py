@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from purse.errors import InvalidInput
-from purse.lab.data.source import read
+from purse.lab.data.reading import read
 from tests.support.soak import scale
 
 WANTED = {name: name for name in ("arm", "reward", "cost", "round", "probability")}

@@ -39,7 +39,7 @@ def test_a_replay_has_the_log_itself_and_each_arm_alone(found: LogResult) -> Non
         {"fixed:arm=0": 30, "always a": 30, "always b": 45, "as logged": 40}
     )
     assert found.facts.policies == ["fixed:arm=0"]
-    assert "Buy b in every round: it is estimated to gain 45." in str(found)
+    assert "Buy b in every round: it is estimated to gain 45 ± " in str(found)
 
 
 def test_a_log_is_played_for_as_many_rounds_as_it_has(found: LogResult) -> None:
@@ -70,10 +70,7 @@ def test_a_log_without_probabilities() -> None:
     assert found.warnings[0].startswith(
         "frame: column 'propensity' looks like probabilities and is not used; every arm is taken"
     )
-    assert found.notes == (
-        "not used: x; features (--features x) lets policies see what is known before an arm "
-        "is chosen",
-    )
+    assert found.notes == ()
     skewed = bare.filter(pl.Series(np.arange(ROWS) % 8 % 2 + (np.arange(ROWS) % 8 == 0) > 0))
     with pytest.raises(purse.InvalidInput, match=r"arm 'b' has 80\.0% of the rows, 6\.71 standard"):
         purse.replay(skewed, **options, probability="uniform")

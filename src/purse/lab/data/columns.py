@@ -9,9 +9,12 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
+from typing import Any
 
-from purse.errors import InvalidInput, listed
+from purse.errors import InvalidInput, invalid, listed
+from purse.lab.data.question import Question
 from purse.lab.data.source import Source
+from purse.lab.data.text_file import read_cells
 
 # by what the column is: words that its name may be, or have among others
 _WORDS = {
@@ -24,10 +27,20 @@ _WORDS = {
     "algorithm strategy offer channel modell variante anbieter lieferant kanal",
 }
 _CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
+_MARKS = {"usd": "$", "dollar": "$", "dollars": "$", "eur": "€", "euro": "€", "euros": "€"}
+# what is no reward and no cost, whatever else its name says
+_COUNTS = frozenset(["token", "tokens"])
+_NEVER = _COUNTS | {"id", "ids", "uuid", "key", "hash", "time", "timestamp", "date", "start"}
+_NEVER |= {"end", "duration", "latency", "ms", "seconds"}
 NO_PROBABILITY = (
     "A log without probabilities needs probability (--probability) uniform, if every arm was as "
     "likely in every round, or frequency, if the choice had nothing to do with the round"
 )
+_BRING = (
+    "bring a column that does (--reward), a file of judged answers (--rewards FILE --on ID), or a "
+    "shadow evaluation, in which two models answer the same requests"
+)
+ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 _PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
@@ -73,6 +86,7 @@ def _by_words(columns: Sequence[str]) -> dict[str, str]:
         (rank, role, column)
         for role, words in _WORDS.items()
         for column in columns
+        if role not in _PREFIXED or not _parts(column) & _NEVER
         for rank in _ranks(column, words.split())
     ]
     by_role: dict[str, str] = {}
@@ -83,11 +97,23 @@ def _by_words(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
-    """Yield how well a column fits each word that it has; the less, the better."""
-    parts = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
+    """Yield how well a column fits each word that it has; the less, the better. A total fits as
+    well as the word alone.
+    """
+    parts = _parts(column)
     for rank, word in enumerate(words):
         if word in parts:
-            yield word in _CURRENCIES, len(parts) > 1, rank
+            yield word in _CURRENCIES, len(parts - {"total"}) > 1, rank
+
+
+def _parts(column: str) -> set[str]:
+    """Return the words of a name, in lower case.
+
+    >>> sorted(_parts("usage.totalCost (USD)"))
+    ['cost', 'total', 'usage', 'usd']
+    """
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()
+    return set(re.split(r"[^a-z0-9]+", name)) - {""}
 
 
 def find_columns(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
@@ -119,6 +145,80 @@ def find_prefixes(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
         return {}
     shared = set.intersection(*(endings[start] for start in prefixes.values()))
     return prefixes if len(shared) > 1 else {}
+
+
+def check_columns(source: Source, question: Question) -> None:
+    """Refuse a named column that is not there, and a reward that counts tokens.
+
+    First of all: what is named wrongly is not to be answered with what is not named.
+    """
+    columns, usual = source.frame.columns, Question()
+    for role in (*question.names, "block", "on"):
+        name = getattr(question, role)
+        named = name is not None and name != getattr(usual, role) and name not in ASSUMED
+        elsewhere = question.rewards is not None and role == "reward"
+        prefix = any(column.startswith(f"{name}_") for column in columns)
+        if named and not elsewhere and not prefix:
+            source.column(name)
+    if _parts(question.reward) & _COUNTS:
+        allowed = "counts tokens, which does not say how good an answer was"
+        raise invalid("reward", question.reward, f"{allowed}; {_BRING}")
+
+
+def check_currency(source: Source) -> None:
+    """Refuse the first row with another currency, if a column names them."""
+    for column in source.frame.columns:
+        if "currency" in _parts(column):
+            texts = source.texts(column)
+            if (other := texts != texts[0]).any():
+                row = int(other.arg_max() or 0)
+                allowed = f"must be {texts[0]!r}, as in the first row: costs need one currency"
+                raise source.refuse(row, column, texts[row], allowed)
+
+
+def recognised(source: Source, question: Question) -> Question:
+    """Return the question about a log with the names of arm, cost and probabilities, by words, if
+    it does not name them itself. A reward is never guessed.
+
+    Raise `InvalidInput` if no column says how good an answer was, and for each arm none either.
+    """
+    columns, wanted = source.frame.columns, question.names
+    wide = any(column.startswith(f"{question.reward}_") for column in columns)
+    if (wide and question.arm not in columns) or question.round in columns:
+        return question
+    roles = find_columns(source, wanted)
+    if {"arm", "cost"} - set(roles):
+        raise name_them(source, wanted)
+    if question.reward not in columns:
+        near = roles.get("reward")
+        says = f"; if {near!r} does, name it: --reward {shlex.quote(near)}; else" if near else ";"
+        raise InvalidInput(
+            f"{source.path}: no column says how good an answer was; it has {listed(columns)}{says}"
+            f" {_BRING}"
+        )
+    names: dict[str, Any] = {role: roles[role] for role in ("arm", "cost")}
+    if question.probability not in columns:
+        names["probability"] = probability_in(source, question) or "frequency"
+    return replace(question, **names)
+
+
+def currency_of(cost: str) -> str:
+    """Return the mark of a currency that the name of a column of costs has, if it has one.
+
+    >>> currency_of("price_usd"), currency_of("Kosten EUR"), currency_of("cost")
+    ('$', '€', '')
+    """
+    marks = {_MARKS[part] for part in _parts(cost) if part in _MARKS}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def probability_in(source: Source, question: Question) -> str | None:
+    """Return the column that by its name and its numbers has probabilities, if there is one."""
+    name = find_columns(source, question.names).get("probability")
+    if name is None:
+        return None
+    values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()
+    return name if ((values > 0) & (values <= 1)).all() else None
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:

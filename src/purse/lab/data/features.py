@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -19,7 +18,6 @@ from purse.lab.data.source import Source
 from purse.lab.data.text_file import MISSING, blanked, read_cells
 from purse.types import Bools, Floats
 
-_FEW = 20  # texts of a column that may be a feature
 _ENOUGH = 10  # rounds for each arm and number of a context
 _OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
 
@@ -83,7 +81,6 @@ def read_contexts(
     """
     if question.features is None:
         Features.of(None, n_arms=1, per_arm=question.per_arm, map=question.map)  # which needs some
-        _offer(source, [name for name in source.frame.columns if name not in set(used)], arms)
         return None
     declared, own, cells = {}, set(), []
     for name, (form, group) in _wanted_columns(source, question, arms, used, spread=spread).items():
@@ -145,32 +142,6 @@ def needed_columns(
         texts = any(not _numbers(source, column)[1].all() for column in group)
         filled[texts].extend(group)
     return filled
-
-
-def _offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
-    """Note which columns may be features, and how to use them."""
-    of_arms = tuple(f"_{name}" for name in arms)
-    free = [name for name in columns if not name.endswith(of_arms) and _tells(source, name)]
-    names = shlex.quote(",".join(free))
-    if free:
-        source.add_note(
-            f"not used: {listed(free)}; features (--features {names}) lets policies see what is "
-            "known before an arm is chosen"
-        )
-
-
-def _tells(source: Source, column: str) -> bool:
-    """Return whether a column may tell rounds apart: by numbers that do not just count the rows,
-    or by a few texts.
-    """
-    entries = source.column(column)
-    if entries.dtype.is_nested() or "," in column:
-        return False
-    values, good, _ = _numbers(source, column)
-    if not good.all():
-        return 1 < entries.n_unique() <= _FEW
-    steps = np.diff(values[np.isfinite(values)])
-    return bool(steps.any() and not (steps > 0).all())
 
 
 def _named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, Any]:

@@ -17,20 +17,17 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, listed
-from purse.lab.data.columns import find_columns
+from purse.lab.data.columns import ASSUMED, currency_of, probability_in
 from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.question import Question
 from purse.lab.data.source import Source
 from purse.lab.data.table import cost_units
-from purse.lab.data.text_file import read_cells
 from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
 _CHANGE = 4.0  # the same between the means of an arm's first and second half
-ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
-_LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
 
 
 class _Turn(NamedTuple):
@@ -49,7 +46,7 @@ class Log:
     name: str
     arms: tuple[str, ...]
     arm: Ints  # (n,)
-    reward: Floats  # (n,) in the user's unit
+    reward: Floats  # (n,) in the user's unit; of a sample, NaN where nobody judged
     cost: Ints  # (n, d) units
     weight: Floats  # (n,) 1/p
     cost_min: Ints  # (K, d) units
@@ -64,9 +61,20 @@ class Log:
     assumed: str = ""  # what is taken for the probabilities, where the log has none
     origin: str = "frame"  # the data, as a command names it
     budget: tuple[float, ...] = ()  # of the campaign that wrote the log, top-ups included
+    session: Ints | None = None  # (n,) the number of each row's session
+    currency: str = ""  # before an amount of costs
+    declared: tuple[float, float] | None = None  # the range of rewards, if somebody said it
 
     def __len__(self) -> int:
         return len(self.arm)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The worst and the best reward that there may be: as declared, else as logged; if all are
+        the same, that and zero.
+        """
+        low, high = float(np.nanmin(self.reward)), float(np.nanmax(self.reward))
+        return self.declared or ((low, high) if low < high else self.reward_range)
 
     @property
     def chances(self) -> Floats:
@@ -193,7 +201,7 @@ class Log:
 
 def too_little(log: Log, pulls: Ints | Floats, ess: Floats) -> str | None:
     """Return why the log cannot tell what these pulls gain, or None: it has too few rows of an arm
-    that is pulled, or too few of all these rows have a reward.
+    that is pulled.
 
     pulls, ess   (K,) how often each was pulled, and its effective sample size
     """
@@ -205,25 +213,7 @@ def too_little(log: Log, pulls: Ints | Floats, ess: Floats) -> str | None:
             f"too few rows: plays arm {name}, whose effective sample size is {ess[arm]:.3g}, below "
             f"{LEAST_ESS:g}"
         )
-    total = log.sums(log.weight)
-    share = np.divide(pulls, total, out=np.zeros(len(total)), where=total > 0)
-    return too_few_rewards(share[log.arm] * log.weight, log.reward) if pulls.any() else None
-
-
-def too_few_rewards(parts: Floats, rewards: Floats) -> str | None:
-    """Return why rows with these (n,) parts of the pulls cannot tell what they gain, or None.
-
-    Rows that add c to an estimate tell as much as (sum c)^2 / sum c^2 rows that add the same. Of
-    two or three rewards logs that are drawn again cannot show the rewards that did not happen.
-    """
-    added = np.abs(parts * rewards)
-    events = float(added.sum() ** 2 / (added**2).sum()) if added.any() else 0.0
-    if events >= _LEAST_EVENTS:
-        return None
-    return (
-        f"too few rewards: the nonzero rewards of the rows that it plays count as {events:.3g}, "
-        f"below {_LEAST_EVENTS:g}"
-    )
+    return None
 
 
 def read_log(source: Source, question: Question) -> Log:
@@ -234,7 +224,8 @@ def read_log(source: Source, question: Question) -> Log:
     and "frequency" are no columns, see `_assume`.
     """
     labels, number_of_row = source.numbered(question.arm)
-    rewards = source.numbers(question.reward, truth=True)
+    judged = question.reward != source.sample
+    rewards = source.numbers(question.reward, truth=True, optional=not judged)
     units = cost_units(source, question.cost)
     horizon = len(rewards) if question.horizon is None else question.limit
     names = _in_order(labels) if question.arms is None else _distinct(question.arms)
@@ -245,7 +236,7 @@ def read_log(source: Source, question: Question) -> Log:
         raise source.refuse(row, question.arm, labels[number_of_row[row]], allowed)
     weights, assumed, ignored = np.ones(len(rewards)), "", None
     if question.probability in ASSUMED and question.probability not in source.frame.columns:
-        ignored = _like_probabilities(source, question)
+        ignored = probability_in(source, question)
         weights, assumed = _assume(question.probability, arm, names, ignored)
     elif question.probability is not None:
         weights = 1 / source.numbers(question.probability, above=0, high=1)
@@ -282,16 +273,10 @@ def read_log(source: Source, question: Question) -> Log:
         contexts=contexts,
         assumed=assumed,
         origin=source.name,
+        session=None if question.block is None else source.groups(question.block),
+        declared=None if question.reward_range is None else (low, high),
+        currency=source.currency or currency_of(question.cost),
     )
-
-
-def _like_probabilities(source: Source, question: Question) -> str | None:
-    """Return a column that by its name and its numbers has the probabilities."""
-    name = find_columns(source, question.names).get("probability")
-    if name is None:
-        return None
-    values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()
-    return name if ((values > 0) & (values <= 1)).all() else None
 
 
 def _assume(
@@ -366,7 +351,7 @@ def _declared_range(declared: tuple[float, float] | None, rewards: Floats) -> tu
     zero, which is what a round without a pull is worth.
     """
     if declared is None:
-        low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+        low, high = min(0.0, float(np.nanmin(rewards))), max(0.0, float(np.nanmax(rewards)))
         if not math.isfinite(high - low):
             raise InvalidInput(f"rewards from {low:g} to {high:g} span more than a number can hold")
         return (low, high) if low < high else (0.0, 1.0)

@@ -4,6 +4,7 @@ command can say it.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -23,6 +24,8 @@ NO_LIMIT = "none"  # as a horizon
 _PATHS, _THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 _REPLICATES, _THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
 METHODS = ("ips", "snips", "dr")
+WITHIN = 0.02  # of the log's gain may be missing, if something else is as good
+_MOST_WITHIN = 0.5
 # the fields that `purse replay` has no option for; a question with another value has no command
 _NO_OPTION = ("reward_range", "cost_min", "cost_max")
 # fields that are written otherwise, or that `purse.replay` decides
@@ -42,6 +45,9 @@ class Question:
                   None: those in the log, sorted
     reward_range, cost_min, cost_max   what policies are told, if that is wider than the log
     references    whether to add what the log itself gained, and each arm alone
+    rewards, on   a file of judged answers, and the column of ids that it shares with the log
+    block         a column of sessions, which blocks of rows keep whole
+    within        without budgets: the part of the log's gain that a saving may cost
     """
 
     policies: _Players | None = None
@@ -69,6 +75,10 @@ class Question:
     cost_min: Any = None
     cost_max: Any = None
     references: bool = False
+    rewards: str | os.PathLike[str] | None = None
+    on: str | None = None
+    block: str | None = None
+    within: float = WITHIN
 
     @property
     def names(self) -> dict[str, str]:
@@ -107,6 +117,11 @@ class Question:
         """How many logs are drawn again."""
         usual = _THOROUGH_REPLICATES if self.thorough else _REPLICATES
         return usual if self.replicates is None else self.replicates
+
+    @property
+    def part(self) -> float:
+        """The part of the log's gain that may be missing."""
+        return validation.number("within", self.within, low=0, high=_MOST_WITHIN)
 
     def check(self) -> None:
         """Raise `InvalidInput` if a value is not allowed for a log."""

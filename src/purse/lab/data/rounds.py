@@ -5,19 +5,30 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from purse.base import amounts
-from purse.base.text import format_digits
 from purse.errors import InvalidInput, listed
-from purse.lab.data.columns import NO_PROBABILITY, aligned, find_columns
+from purse.lab.data.columns import (
+    ASSUMED,
+    NO_PROBABILITY,
+    aligned,
+    check_columns,
+    check_currency,
+    find_columns,
+    recognised,
+)
 from purse.lab.data.features import needed_columns
 from purse.lab.data.frame import Data
 from purse.lab.data.journal import is_journal, read_journal_log
-from purse.lab.data.log import ASSUMED, Log, read_log
+from purse.lab.data.langfuse import GENERATIONS, OBSERVATIONS
+from purse.lab.data.litellm import SHADOW, SPEND_LOG, read_shadow
+from purse.lab.data.log import Log, read_log
 from purse.lab.data.question import Question
-from purse.lab.data.source import Source, read
+from purse.lab.data.reading import read
+from purse.lab.data.rewards import with_rewards
+from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable, read_table, wide_arms
 
 Rounds = Log | FullTable
+_FORMATS = SPEND_LOG, OBSERVATIONS, GENERATIONS
 
 
 def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
@@ -31,6 +42,10 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         return read_journal_log(Path(data), question)
     source = data if isinstance(data, Source) else open_source(data, question)
+    if set(source.frame.columns) >= SHADOW:
+        return read_shadow(source)
+    source, question = _with_names(source, question)
+    check_currency(source)
     log = _is_log(source, question)
     filled = without_empty(source, question, log) if question.skip_empty else source
     return read_log(filled, question) if log else read_table(filled, question)
@@ -39,6 +54,24 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
 def open_source(data: Data, question: Question) -> Source:
     """Return the rows, with names of columns as the question writes them."""
     return aligned(read(data, decimal=question.decimal, empty=question.empty), question.names)
+
+
+def _with_names(source: Source, question: Question) -> tuple[Source, Question]:
+    """Return the rounds of an export, with rewards from elsewhere if there are some, and the
+    question with the names of their columns.
+    """
+    check_columns(source, question)
+    columns = source.frame.columns
+    export = next((form for form in _FORMATS if form.headers <= set(columns)), None)
+    if export is not None:
+        source, question = export.rounds(source), export.named(question, columns)
+    if question.rewards is not None:
+        source, question = with_rewards(source, question)
+    if question.budgets is None and question.probability is not None:
+        return source, recognised(source, question)
+    if source.sample:
+        source = source.only(~source.empty(source.sample).to_numpy())
+    return source, question
 
 
 def _is_log(source: Source, question: Question) -> bool:
@@ -79,18 +112,3 @@ def without_empty(source: Source, question: Question, log: bool) -> Source:
     used = [*numbers, *texts]
     more_numbers, more_texts = needed_columns(source, question, arms, used, spread=spread)
     return source.without_empty([*numbers, *more_numbers], [*texts, *more_texts], group)
-
-
-def costs_of(rounds: Rounds) -> str:
-    """Describe the costs of the recorded rounds, as a hint for a budget."""
-    if isinstance(rounds, Log):
-        total = float(rounds.cost.sum()) / amounts.UNIT
-        return f"the rows of {rounds.name} cost {format_digits(total)} together"
-    sums = rounds.costs.sum(axis=0) / amounts.UNIT
-    low, high = int(sums.argmin()), int(sums.argmax())
-    if sums[low] == sums[high]:
-        return f"all rounds of {rounds.name} cost {format_digits(sums[low])} with every arm"
-    return (
-        f"all rounds of {rounds.name} cost {format_digits(sums[low])} with {rounds.arms[low]} and "
-        f"{format_digits(sums[high])} with {rounds.arms[high]}"
-    )

@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import math
-import os
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
-from purse.base import validation
 from purse.base.optional import pl
 from purse.errors import InvalidInput, listed, shorten
-from purse.lab.data.frame import Data, frame_of
 from purse.lab.data.text_file import (
-    DECIMALS,
     MISSING,
-    SEPARATORS,
     File,
     Piped,
     blanked,
     filled_lines,
-    find_separator,
-    first_line,
     read_cells,
-    read_csv,
-    read_lines,
     records,
 )
-from purse.types import Floats, Ints
+from purse.types import Bools, Floats, Ints
 
 _INF = math.inf
-_LINES = (".jsonl", ".ndjson")  # one JSON object per line
-_TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
-_ENDINGS = (*_TEXTS, ".parquet", *_LINES)
+LINES = (".jsonl", ".ndjson")  # one JSON object per line
+_TIME = r"^\d{4}-\d\d-\d\d"
+TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
 _EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
 _LONGEST_WORD = 20  # that is offered as one for an empty cell
 
@@ -51,7 +40,9 @@ class Source:
     frame: pl.DataFrame
     separator: str = ","
     decimal: str | None = None  # the mark before decimals; None: as each column tells
-    rows_left: Ints | None = None  # the rows of the file that are left; None: all
+    rows_left: Ints | None = None  # the rows of the file that are left; None: all, in their order
+    currency: str = ""  # before an amount of costs, if an export says it
+    sample: str = ""  # a column of rewards that may be empty: not every row was judged
     # how cells were read and which rows are left out, each note with the columns that it is about
     columns_of_note: dict[str, list[str]] = field(default_factory=dict)
 
@@ -63,18 +54,22 @@ class Source:
         low: float = -_INF,
         high: float = _INF,
         truth: bool = False,
+        optional: bool = False,
     ) -> Floats:
         """(rows,) The column as finite numbers with above < number, low <= number <= high.
 
-        truth   whether true and false are 1 and 0
+        truth      whether true and false are 1 and 0
+        optional   whether empty cells are NaN; else they are refused
         """
-        entries = self.column(column)
-        self.check_filled(column, blanked(entries, MISSING), "number")
+        entries, empty = self.column(column), self.empty(column)
+        if not optional:
+            self.check_filled(column, blanked(entries, MISSING), "number")
         values, note, wrong = read_cells(entries, truth=truth, decimal=self.decimal)
         if wrong is not None:
             raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
         array = values.fill_null(math.nan).to_numpy()
         good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
+        good |= empty.to_numpy()
         if not good.all():
             row = int(np.argmin(good))
             ends = (("above", above), ("at least", low), ("at most", high))
@@ -85,6 +80,10 @@ class Source:
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
         self.add_note(note, column)
         return np.array(array)
+
+    def empty(self, column: str) -> pl.Series:
+        """(rows,) Whether a cell of a column of numbers is empty."""
+        return blanked(self.column(column), MISSING).is_null()
 
     def check_filled(self, column: str, entries: pl.Series, kind: str, more: str = "") -> None:
         """Refuse the first null among the entries of a column.
@@ -111,6 +110,13 @@ class Source:
         names = texts.unique().to_list()
         numbers = texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64)
         return names, np.array(numbers.to_numpy())
+
+    def groups(self, column: str) -> Ints:
+        """(rows,) The number of each row's group; a row with an empty cell is one of its own."""
+        texts = blanked(self.column(column).cast(pl.String))
+        alone = pl.Series(np.arange(len(texts))).cast(pl.String) + " alone"
+        whole = pl.select(pl.coalesce(texts, alone)).to_series()
+        return np.array(whole.rank("dense").to_numpy(), np.int64)
 
     def texts(self, column: str) -> pl.Series:
         """Return the labels of a column as a series."""
@@ -155,18 +161,50 @@ class Source:
             raise InvalidInput(
                 f"{self.path}: every row has an empty cell; skip_empty (--skip-empty) leaves none"
             )
-        before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
         self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
             "is fair if what is missing has nothing to do with the reward or the cost"
         )
-        return replace(self, frame=self.frame.filter(pl.Series(~gone)), rows_left=before[~gone])
+        return self.only(~gone)
+
+    def only(self, rows: Bools | Ints) -> Source:
+        """Return the source with these rows alone, or in this order."""
+        before = np.arange(len(self.frame)) if self.rows_left is None else self.rows_left
+        numbers = np.arange(len(self.frame))[rows]
+        return replace(self, frame=self.frame[numbers], rows_left=before[rows])
+
+    def in_order(self, time: str) -> Source:
+        """Return the source with its rows in the order of a column of times: numbers, or texts that
+        begin with the year.
+
+        Raise `InvalidInput` if a time is neither.
+        """
+        times = self.texts(time) if self.column(time).dtype == pl.String else self.column(time)
+        if times.dtype == pl.String:
+            numbers = times.cast(pl.Float64, strict=False)
+            times = times if numbers.null_count() else numbers
+        if times.dtype == pl.String and (wrong := ~times.str.contains(_TIME)).any():
+            row = int(wrong.arg_max() or 0)
+            allowed = "must be a time that begins with the year, such as 2026-11-19 08:30:00"
+            raise self.refuse(row, time, times[row], allowed)
+        if times.is_sorted():
+            return self
+        self.add_note(f"rows are put in the order of {time!r}")
+        return self.only(times.arg_sort(nulls_last=True).to_numpy())
+
+    def check_once(self, column: str) -> None:
+        """Refuse the second row with the same text in a column of ids."""
+        texts = self.texts(column)
+        if (again := ~texts.is_first_distinct()).any():
+            row = int(again.arg_max() or 0)
+            first = self.where(int((texts == texts[row]).arg_max() or 0))
+            raise self.refuse(row, column, texts[row], f"is there twice, first in {first}")
 
     @property
     def name(self) -> str:
         """How to name the data in a command."""
-        return "-" if isinstance(self.path, Piped) else str(self.path)
+        return self.path.written if isinstance(self.path, Piped) else str(self.path)
 
     def add_note(self, note: str, *columns: str) -> None:
         """Add a note on how the data is read, once, or for each of several columns."""
@@ -188,9 +226,9 @@ class Source:
         """Return the position of a row (from 0): its line in the file, or its number from 1."""
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
-        if ending not in (*_TEXTS, *_LINES):
+        if ending not in (*TEXTS, *LINES):
             return f"{self.path}, row {row + 1} (from 1)"
-        cells = ending in _TEXTS
+        cells = ending in TEXTS
         lines = records(self.path, self.separator) if cells else filled_lines(self.path)
         line, _ = next(islice(lines, row + cells, None))  # the header is a record too
         return f"{self.path}, line {line}"
@@ -201,48 +239,6 @@ class Source:
         return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
 
 
-def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] = ()) -> Source:
-    """Return the rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a frame (pandas,
-    polars, Arrow), or of what comes through standard input, "-": text with separators, or JSON
-    lines.
-
-    decimal   the mark before decimals, "," or "."; None: as each column tells
-    empty     further words that stand for an empty cell, in any column and in any case
-
-    Cells of a text stay text until they are asked for as numbers. Blank lines are no rows.
-    """
-    if decimal is not None:
-        validation.choice("decimal", decimal, DECIMALS)
-    path: File = Path("frame")
-    separator = ","
-    if not isinstance(data, (str, os.PathLike)):
-        frame = frame_of(data)
-    else:
-        path = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
-        ending = path.suffix.lower()
-        if ending not in _ENDINGS:
-            raise InvalidInput(f"{path}: must be a file that ends in {', '.join(_ENDINGS)}")
-        try:
-            with path.open("rb") as file:
-                if not file.read(1):
-                    raise InvalidInput(f"{path} is empty")
-            if ending in _TEXTS:
-                separator = find_separator(path)
-                frame = read_csv(path, separator)
-            else:
-                frame = _read_parquet(path) if ending == ".parquet" else read_lines(path)
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    if frame.is_empty():
-        raise InvalidInput(f"{path} has no rows")
-    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
-    texts = [entries for entries in frame if words and entries.dtype == pl.String]
-    frame = frame.with_columns(blanked(entries, words) for entries in texts)
-    source = Source(path, frame, separator, decimal)
-    source.add_note("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
-    return source
-
-
 def _hint(value: object) -> str:
     """Return the way to mend a text among numbers: an amount in digits alone, or an empty cell."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_WORD:
@@ -250,12 +246,3 @@ def _hint(value: object) -> str:
     if any(map(str.isdigit, value)):
         return "; write the number alone, such as 0.5, 0,5 or 1,234.50, without a currency or %"
     return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
-
-
-def _read_parquet(path: File) -> pl.DataFrame:
-    """Return the rows of a Parquet file."""
-    try:
-        with path.open("rb") as file:
-            return pl.read_parquet(file)
-    except pl.exceptions.PolarsError as error:
-        raise InvalidInput(f"{path}: is not a Parquet file: {first_line(error)}") from None

@@ -21,11 +21,12 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput
-from purse.lab.data.columns import name_them
+from purse.lab.data.columns import currency_of, name_them
 from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.frame import Data
 from purse.lab.data.question import Question
-from purse.lab.data.source import Source, read
+from purse.lab.data.reading import read
+from purse.lab.data.source import Source
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world
 
@@ -41,6 +42,8 @@ class FullTable:
     contexts: Contexts | None = None
     notes: tuple[str, ...] = ()  # what was used for what, and which rows are left out
     origin: str = "frame"  # the data, as a command names it
+    done: int | None = None  # the arm that was played, if one was
+    currency: str = ""  # before an amount of costs
 
 
 def read_table(data: Data | Source, question: Question | None = None) -> FullTable:
@@ -55,7 +58,8 @@ def read_table(data: Data | Source, question: Question | None = None) -> FullTab
     if len(table.arms) == 1:
         only = table.arms[0]
         raise InvalidInput(f"{source.path} has one arm, {only!r}: there is nothing to choose")
-    return replace(table, notes=tuple(source.notes), origin=source.name)
+    currency = currency_of(question.cost)
+    return replace(table, notes=tuple(source.notes), origin=source.name, currency=currency)
 
 
 def _read_wide(source: Source, question: Question) -> FullTable:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,14 +33,17 @@ _EITHER_COMMA, EITHER_POINT = (rf"^[-+]?[1-9]\d{{0,2}}{mark}\d{{3}}$" for mark i
 
 @dataclass(frozen=True)
 class Piped:
-    """The bytes of standard input, as a file that can be opened."""
+    """The bytes of standard input, or of a packed file, as a file that can be opened."""
 
     content: bytes
     name: str = "stdin"
+    written: str = "-"  # as a command names it
 
     @property
     def suffix(self) -> str:
         """The ending that a file with this content would have."""
+        if self.written != "-":
+            return Path(self.name).suffix
         return ".jsonl" if self.content.lstrip(_MARK + b" \r\n\t").startswith(b"{") else ".csv"
 
     def open(self, mode: str) -> BinaryIO:
@@ -47,10 +52,19 @@ class Piped:
         return io.BytesIO(self.content)
 
     def __str__(self) -> str:
-        return "standard input"
+        return "standard input" if self.written == "-" else self.written
 
 
 File = Path | Piped
+
+
+def unpacked(path: Path) -> Piped:
+    """Return the content of a .gz file. Raise `InvalidInput` if it is cut off, or none."""
+    try:
+        with gzip.open(path) as file:
+            return Piped(file.read(), path.stem, str(path))
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidInput(f"{path}: is cut off, or not packed by gzip: {error}") from None
 
 
 def _lines(path: File) -> Iterator[tuple[int, str]]:
@@ -150,6 +164,24 @@ def read_lines(path: File) -> pl.DataFrame:
                 f"{path}, line {line}: {shorten(text.strip(), 60)!r} must be a JSON object"
             )
     raise InvalidInput(f"{path}: {refused}" if line else f"{path} is empty")
+
+
+def read_json(path: File) -> pl.DataFrame:
+    """Return the rows of a JSON file: a list of objects, or an object with one such list, as pages
+    of an API have it.
+    """
+    with path.open("rb") as file:
+        text = file.read().removeprefix(_MARK)
+    try:
+        content = json.loads(text.decode(), parse_constant=_no_constant)
+    except ValueError as error:
+        raise InvalidInput(f"{path}: is no JSON, or cut off: {error}") from None
+    if isinstance(content, dict):
+        lists = [part for part in content.values() if isinstance(part, list)]
+        content = lists[0] if len(lists) == 1 else None
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise InvalidInput(f"{path}: must be a list of JSON objects, or an object with one list")
+    return pl.DataFrame(content, infer_schema_length=None, strict=False)
 
 
 def _no_constant(word: str) -> float:

@@ -22,6 +22,7 @@ TITLES = {
     "runs": "From run to run",
     "growth": "How regret grows with the budget",
     "arms": "What the log knows of each arm",
+    "choices": "What each choice gains and costs",
 }
 LABELS = {
     "regret": "Regret against the budget",
@@ -31,6 +32,7 @@ LABELS = {
     "shares": "Share of each arm's pulls over the budget",
     "runs": "Single runs",
     "growth": "Slope of log regret against log budget",
+    "savings": "What money would have bought",
 }
 INTERVAL = "Bands and thick lines are 95% confidence intervals of the mean."
 FIGURES = {
@@ -53,6 +55,9 @@ FIGURES = {
     "estimates": "Estimated gain with its 95% interval, a panel for each budget, in the order of "
     f"the tables. The method is `{FIRST}` if it answers; the table has all of them. A player about "
     "whom every method refuses is left out; below the tables it says why.",
+    "savings": "The most that money buys in as many rounds as the log has, with one arm or two in "
+    "fixed shares; the band widens for the choice among them. Points are the log itself, what is "
+    "named, and `replan`, which knows nothing beforehand.",
 }
 TABLE_GAIN = (
     "Mean gain, a panel for each budget. Grey are the references: diamonds were played, upright "
@@ -156,6 +161,18 @@ UNMET = {
     "order": "gives the order of growth and no constant",
     "no curve": "has no curve",
 }
+
+
+SAVED = "For as many rounds as the log has; no game is simulated but that of `replan`."
+SAVINGS = (
+    "**What is named** gains nearly as much as the log by estimate, and beyond chance half as much "
+    "less again; of all that do, it costs least. One arm, or two in steps of 5%.",
+    "**Chance** is how much 20 blocks of consecutive rows differ (jackknife, Student's t), so that "
+    "good and bad days count; sessions stay whole if a column names them.",
+    "**Three unseen rows** of each arm with the worst reward, and of the log with the best, widen "
+    "intervals: what is rare may not have happened yet.",
+    "**Who picks among many** is often only lucky: t is that of .05 divided by the pairs of arms.",
+)
 
 
 def study_summary(facts: StudyFacts, n_games: int) -> str:

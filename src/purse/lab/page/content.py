@@ -14,14 +14,17 @@ from purse.lab.page.charts.base import NEUTRAL, colours, dashes, names_of, polic
 from purse.lab.page.charts.lines import merge_lines
 from purse.lab.page.shell import Content, Part, Section, describe, inline
 from purse.lab.replay.log_result import FIRST, LogResult, methods_of, reasons
+from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.results import Study, TableStudy, differences
 
 _STUDY = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
 _TABLE = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
 
 
-def figures_of(result: Study | LogResult) -> list[Figure]:
+def figures_of(result: Study | LogResult | SavingsResult) -> list[Figure]:
     """Draw all figures of a result, in the order of its page."""
+    if isinstance(result, SavingsResult):
+        return [] if result.curve().is_empty() else [replays.savings(result)]
     if isinstance(result, LogResult):
         figure = replays.estimates(result.frame())
         return [] if figure is None else [figure]
@@ -29,9 +32,11 @@ def figures_of(result: Study | LogResult) -> list[Figure]:
     return [figure for figure in (figure_of(result) for figure_of in draw) if figure is not None]
 
 
-def content(result: Study | LogResult, figures: Sequence[Figure]) -> Content:
+def content(result: Study | LogResult | SavingsResult, figures: Sequence[Figure]) -> Content:
     """Return the content of the page of a result."""
-    if isinstance(result, LogResult):
+    if isinstance(result, SavingsResult):
+        parts = _savings(result, figures)
+    elif isinstance(result, LogResult):
         parts = _log(result, figures)
     elif isinstance(result, TableStudy):
         parts = _table(result, figures)
@@ -137,6 +142,30 @@ def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
         tables.details(facts, "simulated games", "Data", tables.recording(facts.replay)),
         remarks=[("h3", "What this rests on"), ("lines", lines), *_about_data(result.notes)],
         warnings=result.warnings,
+        contents=False,
+    )
+
+
+def _savings(result: SavingsResult, drawn: Sequence[Figure]) -> Content:
+    """Return the content of the page about savings: the chart first, the methods folded."""
+    facts = result.facts
+    chart: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]
+    methods: list[Part] = [("lines", [inline(line) for line in captions.SAVINGS])]
+    table: Part = ("table", tables.savings(result))
+    return Content(
+        f"{captions.SAVED} {result.condition}",
+        {},
+        [],
+        [
+            Section(
+                "choices",
+                captions.TITLES["choices"],
+                [table, ("folded", ("How this is found", methods))],
+            )
+        ],
+        tables.details(facts, "simulated games", "Data", tables.recording(facts.replay)),
+        overview=chart,
+        remarks=_about_data(facts.replay.notes),
         contents=False,
     )
 

@@ -15,6 +15,7 @@ from purse.lab.page import content
 from purse.lab.page.charts.base import GLYPHS, NEUTRAL, colours, dark_rules, shapes
 from purse.lab.page.shell import Content, asset, fill, inline, javascript, safe
 from purse.lab.replay.log_result import LogResult
+from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.results import Study
 
 if TYPE_CHECKING:
@@ -71,11 +72,13 @@ class _ResultPage:
         return [page, *drawn, *tables]
 
 
-def page_of(result: Study | LogResult) -> _ResultPage:
+def page_of(result: Study | LogResult | SavingsResult) -> _ResultPage:
     """Return the page of a result."""
     figures = content.figures_of(result)
     tables = {}
-    if isinstance(result, LogResult):
+    if isinstance(result, SavingsResult):
+        tables["choices"] = result.frame()
+    elif isinstance(result, LogResult):
         tables["arms"] = result.arms()
         if not figures:
             tables["estimates"] = result.frame()

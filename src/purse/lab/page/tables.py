@@ -17,6 +17,7 @@ from purse.base.text import (
     format_digits,
     format_known,
     join_words,
+    plain,
     set_minus,
 )
 from purse.lab.page import frames
@@ -31,6 +32,7 @@ from purse.lab.replay.log_result import (
     game_texts,
     methods_of,
 )
+from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.manifest import Facts, Recording
 from purse.lab.study.results import OPTIMA, Study, TableStudy, format_regret, largest
 from purse.lab.theory.contexts import WITH
@@ -245,6 +247,15 @@ def estimates(result: LogResult) -> Iterator[Table]:
         size = format_budget(budget)
         names = {"title": f"B = {size}", "label": f"Estimated gain with a budget of {size}"}
         yield {**names, "head": ["player", *methods, *GAME], "rows": rows}
+
+
+def savings(result: SavingsResult) -> Table:
+    """Return a row for each choice; what is named is bold."""
+    named = result.answer.kind == "less"
+    name = plain(result.choice()) if named else ""
+    (grid,) = result.grids()
+    rows = [_row(cells, range(4) if cells[0] == name else ()) for cells in grid.rows]
+    return {"label": "Choices", "head": grid.head, "rows": rows}
 
 
 def _player(kind: str, name: str) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """The interval of an estimate from a log: the same estimate from logs drawn again from the log.
 
-The rows are drawn again with replacement R times (the bootstrap), and the policy plays each of
-these logs on a few paths. With the noise of the simulation taken off,
+The B = 20 blocks of the log, see `block_means`, are drawn again with replacement R times (the
+bootstrap), and the policy plays each of these logs on a few paths. With the noise of the simulation
+taken off,
 
-    error^2 = max(0, variance between replicates - variance within / paths of a replicate) +
-    variance over paths / paths
+    error^2 = max(0, variance between replicates - variance within / paths of a replicate) B/(B - 1)
+    + variance over paths / paths
 
-and the interval is the estimate +- Student's t times error. Replicates have the same rows for every
-player, so that two players are compared by the difference in each.
+and the interval is the estimate +- Student's t times error, with B - 1 degrees of freedom; unseen
+rows widen it. Replicates have the same rows for every player, so that two players are
+compared by the difference in each.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from purse.engine.job import SEEDS, Job
 from purse.engine.rounds import FAULT
 from purse.engine.run import Run
 from purse.engine.simulate import to_run
+from purse.lab.data.log import Log
+from purse.lab.replay.block_means import BLOCKS, blocks_of, unseen
 from purse.lab.theory.estimate import LEVEL, Estimate, t_quantile
 from purse.types import Floats, Ints, World
 
@@ -57,11 +61,6 @@ class Played(NamedTuple):
     def rounds(self) -> float:
         """Of a game on the log, on average."""
         return float(np.concatenate([run.rounds for _, run in self.main]).mean())
-
-    @property
-    def paid(self) -> float:
-        """The pulls of a game on the log, on average."""
-        return float(np.concatenate([run.pulls.sum(axis=1) for _, run in self.main]).mean())
 
 
 class Resampled(NamedTuple):
@@ -170,6 +169,38 @@ def with_log_error(values: Floats, redone: Floats) -> Estimate:
         values, redone = np.repeat(values, 2), np.repeat(redone, 2, axis=1)
     within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
     between = float(redone.mean(axis=1).var(ddof=1)) - within
+    between *= BLOCKS / (BLOCKS - 1)
     error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
-    mean, half = float(values.mean()), t_quantile(len(redone) - 1, LEVEL) * error
+    mean, half = float(values.mean()), t_quantile(BLOCKS - 1, LEVEL) * error
     return Estimate(mean, error, mean - half, mean + half)
+
+
+def redraw(log: Log, rng: np.random.Generator) -> Ints:
+    """(n,) How often each row counts if blocks are drawn again, with replacement; an arm that no
+    drawn block has keeps its rows.
+    """
+    block = blocks_of(len(log), log.session)
+    size = int(block.max()) + 1
+    counts = np.bincount(rng.integers(size, size=size), minlength=size)[block]
+    missing = (log.sums(counts) == 0)[log.arm]
+    return np.where(missing, 1, counts)
+
+
+def with_unseen(
+    estimate: Estimate, log: Log, pulls: Floats, less: Floats | None = None
+) -> Estimate:
+    """Return the estimate of what (K,) pulls gain, with an interval that holds a few unseen rows.
+
+    less   (K,) pulls whose gain is taken off
+    """
+    total = log.sums(log.weight)
+    mean = np.divide(
+        log.sums(log.weight * log.reward), total, out=np.zeros_like(total), where=total > 0
+    )
+    worst, best = (unseen(mean, log.ess, end) for end in log.ends)
+    t, (middle, error, low, high) = t_quantile(BLOCKS - 1, LEVEL), estimate
+    ends = []
+    for end, own, other in ((low, worst, best), (high, best, worst)):
+        variance = float(pulls**2 @ own) + (0.0 if less is None else float(less**2 @ other))
+        ends.append(np.hypot(end - middle, t * np.sqrt(variance)))
+    return Estimate(middle, error, middle - float(ends[0]), middle + float(ends[1]))

@@ -30,11 +30,6 @@ class CertainGame(NamedTuple):
         """(K,) The same, as of games that are played."""
         return self.pulls
 
-    @property
-    def paid(self) -> float:
-        """How many pulls: one in each round."""
-        return self.rounds
-
 
 def certain_game(job: Job) -> CertainGame | None:
     """Return the game of a job; None: its policy learns, or outcomes decide when it ends."""

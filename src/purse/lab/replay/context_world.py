@@ -13,6 +13,7 @@ from purse.engine.cpu import BLOCK_PATHS
 from purse.engine.run import Run
 from purse.kernels.regression import Regression, add_report, new_regression
 from purse.lab.data.log import Log
+from purse.lab.replay.bootstrap import redraw
 from purse.lab.replay.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import context_rows
@@ -44,15 +45,16 @@ class ContextWorld:
     rewards: Floats  # (n,) from 0 to 1
     costs: Ints  # (n, d)
     values: Floats  # (n, 1 + d) rewards in the user's unit, costs in units
+    order: Ints  # (n,) the rows of the log, and arms never logged after them
 
     def once(self) -> Ints:
         """(n,) Every row counts once."""
         return (self.weight > 0).astype(np.int64)
 
     def redrawn(self, rng: np.random.Generator) -> Ints:
-        """(n,) As many rows drawn again, with replacement."""
-        real = np.flatnonzero(self.weight > 0)
-        return np.bincount(rng.choice(real, len(real)), minlength=len(self.weight))
+        """(n,) How often each row counts in a log that is drawn again."""
+        extra = np.zeros(len(self.weight) - len(self.log), np.int64)
+        return np.concatenate([redraw(self.log, rng), extra])[self.order]
 
     def world(self, counts: Ints) -> World:
         """Return the world that answers with these rows, a new one for each thread."""
@@ -132,6 +134,7 @@ def make_context_world(log: Log) -> ContextWorld:
         reward[order],
         cost[order],
         np.column_stack([rewards, cost])[order],
+        order,
     )
 
 

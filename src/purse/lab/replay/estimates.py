@@ -1,7 +1,7 @@
 """Estimates of what a policy gains and spends, from a log, by each method; or why it cannot tell.
 
 The log itself is a reference: its rows in their order, until one cannot be paid or the game ends.
-For its interval rows are drawn again with replacement and keep the order of the log.
+For its interval blocks are drawn again with replacement, and rows keep the order of the log.
 """
 
 from __future__ import annotations
@@ -14,9 +14,17 @@ import numpy as np
 from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job
-from purse.lab.data.log import LEAST_ESS, Log, too_few_rewards, too_little
+from purse.lab.data.log import LEAST_ESS, Log, too_little
 from purse.lab.data.question import METHODS, Question
-from purse.lab.replay.bootstrap import Played, Resampled, generator, play_log, with_log_error
+from purse.lab.replay.bootstrap import (
+    Played,
+    Resampled,
+    generator,
+    play_log,
+    redraw,
+    with_log_error,
+    with_unseen,
+)
 from purse.lab.replay.certain_game import CertainGame, certain_game
 from purse.lab.replay.context_world import (
     ContextWorld,
@@ -137,15 +145,15 @@ def _answer(
     """Return the estimate; refused if the policy plays an arm of which the log knows too little."""
     pulls, size = played.pulls, budget_of(job)
     refused, rows = too_little(log, pulls, ess), _pooled(pulls, ess)
-    gain = _in_range(gains.estimate(), log, played.paid)
+    gain = _in_range(gains.estimate(), log, played.mean_pulls)
     game = played.rounds, "policy", played.mean_pulls, gains
     return LogEstimate(job.name, size, method, gain, rows, refused, spent, *game)
 
 
-def _in_range(estimate: Estimate, log: Log, pulls: float) -> Estimate:
-    """Return the estimate, with an interval within what this number of pulls can gain."""
-    mean, error, low, high = estimate
-    lowest, highest = (pulls * end for end in log.reward_range)
+def _in_range(estimate: Estimate, log: Log, pulls: Floats) -> Estimate:
+    """Return the estimate, with an interval that holds unseen rows, within what (K,) pulls gain."""
+    mean, error, low, high = with_unseen(estimate, log, pulls)
+    lowest, highest = (float(pulls.sum()) * end for end in log.reward_range)
     return Estimate(mean, error, min(mean, max(low, lowest)), max(mean, min(high, highest)))
 
 
@@ -187,7 +195,7 @@ def _by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict
             )
             for what in ("gain", "spent")
         )
-        gain = _in_range(gains.estimate(), logged.log, played.paid)
+        gain = _in_range(gains.estimate(), logged.log, played.mean_pulls)
         game = spent.estimate(), played.rounds, "policy", played.mean_pulls, gains
         answers[method] = LogEstimate(job.name, size, method, gain, rows, refused, *game)
     return answers
@@ -219,8 +227,7 @@ def _reason(
         )
     if rows < LEAST_ESS:
         return f"too few rows: plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
-    visits = np.sum([part.visits for part in main], axis=0)
-    return too_few_rewards(visits, logged.values[:, 0]) if visits.any() else None
+    return None
 
 
 def as_logged(log: Log, question: Question) -> list[LogEstimate]:
@@ -237,23 +244,26 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
             left = amounts.text(units[0] - log.cost[:, 0].sum())
             refused = f"log too short: it ends with {left} of the budget left"
         again = [
-            _play_rows(log, np.sort(generator(question.seed, number).integers(n, size=n)), units)
+            _play_rows(
+                log, np.repeat(np.arange(n), redraw(log, generator(question.seed, number))), units
+            )
             for number in range(question.logs)
         ]
         redone = np.array(again)
+        pulls = np.bincount(log.arm[:rounds], minlength=len(log.arms)).astype(float)
         gains, amounts_spent = _certain(gain, redone[:, 0]), _certain(spent, redone[:, 1])
         answers += [
             LogEstimate(
                 NAME,
                 float(units[0] / amounts.UNIT),
                 method,
-                UNKNOWN if refused else _in_range(gains.estimate(), log, rounds),
+                UNKNOWN if refused else _in_range(gains.estimate(), log, pulls),
                 float(rounds),
                 refused,
                 UNKNOWN if refused else amounts_spent.estimate(),
                 float(rounds),
                 "log",
-                np.bincount(log.arm[:rounds], minlength=len(log.arms)).astype(float),
+                pulls,
                 gains,
             )
             for method in question.methods

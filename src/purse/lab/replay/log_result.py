@@ -20,7 +20,7 @@ from purse.base.text import (
     plain,
 )
 from purse.lab.data.log import Log
-from purse.lab.replay.bootstrap import Resampled
+from purse.lab.replay.bootstrap import Resampled, with_unseen
 from purse.lab.replay.references import describe_mixture
 from purse.lab.result import Grid, PageResult, Verdict
 from purse.lab.study.manifest import Facts, Recording
@@ -191,15 +191,16 @@ class LogResult(PageResult):
         The first rows of a log whose rewards change are no match for players, which are estimated
         from all of it: then the log itself is not the best.
         """
-        gains = {(row.policy, row.budget, row.method): row.gains for row in self.estimates}
+        answers = {(row.policy, row.budget, row.method): row for row in self.estimates}
         players = quoted(here)
         first, *_ = sorted(players, key=lambda row: bool(self.log.turns) and row["kind"] == "log")
-        best = gains[first["policy"], first["budget"], first["method"]]
+        best = answers[first["policy"], first["budget"], first["method"]]
         for row in players:
-            own = gains[row["policy"], row["budget"], row["method"]]
+            own = answers[row["policy"], row["budget"], row["method"]]
             row["less"] = None
-            if best and own and row is not first and not row["refused"]:
-                row["less"] = best.ahead(own)
+            if best.gains and own.gains and row is not first and not row["refused"]:
+                ahead = best.gains.ahead(own.gains)
+                row["less"] = with_unseen(ahead, self.log, best.pulls, own.pulls)
         return players
 
     def grids(self) -> Iterator[Grid]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from purse.base import amounts
 from purse.lab.data.log import Log
+from purse.lab.replay.bootstrap import redraw
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world, thresholds
 
@@ -36,12 +37,8 @@ class ModelWorld:
         return np.ones(len(self.log), np.int64)
 
     def redrawn(self, rng: np.random.Generator) -> Ints:
-        """(n,) As many rows drawn again, with replacement, in which each logged arm occurs."""
-        n = len(self.log)
-        while True:
-            counts = np.bincount(rng.integers(n, size=n), minlength=n)
-            if (self.log.sums(counts)[self.log.rows > 0] > 0).all():
-                return counts
+        """(n,) How often each row counts in a log that is drawn again."""
+        return redraw(self.log, rng)
 
     def reweighted(self, counts: Ints) -> World:
         """Return the same arms, atoms and bounds with the probabilities of these rows."""

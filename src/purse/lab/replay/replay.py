@@ -12,10 +12,12 @@ from purse.base.optional import check_lab
 from purse.errors import InvalidInput, invalid
 from purse.lab.data.frame import Data
 from purse.lab.data.log import Log
-from purse.lab.data.question import NO_LIMIT, Question, Wanted
-from purse.lab.data.rounds import Rounds, costs_of, open_rounds
+from purse.lab.data.question import NO_LIMIT, WITHIN, Question, Wanted
+from purse.lab.data.rounds import Rounds, open_rounds
+from purse.lab.replay.ask_savings import ask_savings
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.off_policy import estimate
+from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.replay.table_replay import TableReplay, ask_table, default_policies
 
 
@@ -45,11 +47,17 @@ def replay(
     reward_range: tuple[float, float] | None = None,
     cost_min: Any = None,
     cost_max: Any = None,
-) -> TableReplay | LogResult:
-    """Replay policies on recorded rounds with each budget.
+    rewards: str | os.PathLike[str] | None = None,
+    on: str | None = None,
+    block: str | None = None,
+    within: float = WITHIN,
+) -> TableReplay | LogResult | SavingsResult:
+    """Replay policies on recorded rounds with each budget; without budgets say what would have
+    been as good for less.
 
-    data      a file (CSV, TSV, Parquet, JSON lines), "-" for standard input, or a frame of pandas,
-              polars or Arrow, in one of three forms
+    data      a file (CSV, TSV, Parquet, JSON or JSON lines, packed as .gz or not), "-" for standard
+              input, or a frame of pandas, polars or Arrow, in one of three forms; exports of
+              LiteLLM and Langfuse are known by their headers
     budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
               own. For a campaign with several resources a list of lists, one amount for each
     policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
@@ -78,6 +86,10 @@ def replay(
     empty     further words that stand for an empty cell, in every column
     reward_range, cost_min, cost_max   bounds that policies are told, if they are wider than a log:
               two numbers, and for costs one number or one for each arm
+    rewards, on   a file of judged answers, and the column of ids that it shares with the log; a
+              sample of the rows is enough
+    block     a column of sessions: rows of one are not independent
+    within    without budgets: the part of the log's gain that may be missing
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
     which it was chosen. The column `probability` makes the data a log. A log without one is read
@@ -89,7 +101,8 @@ def replay(
     cost of every arm in every round. It has pairs of columns (`reward_small`, `cost_small`, ...) or
     a row for each round and arm. Policies are replayed exactly, on rows in random order.
 
-    Return a `LogResult` for a log or a campaign and a `TableReplay` for a table.
+    Return a `LogResult` for a log or a campaign, a `TableReplay` for a table, and a `SavingsResult`
+    without budgets.
 
     Raise `InvalidInput` when the data has none of these forms, or when a campaign chose nearly all
     its arms with probability 1.
@@ -117,12 +130,17 @@ def replay(
         reward_range=reward_range,
         cost_min=cost_min,
         cost_max=cost_max,
+        rewards=rewards,
+        on=on,
+        block=block,
+        within=within,
     )
     rounds = open_rounds(data, question)
     campaign = isinstance(rounds, Log) and bool(rounds.budget)
     if budgets is None and not campaign:
-        costs = costs_of(rounds)
-        raise InvalidInput(f"budgets: is missing; give one amount or several (--budget); {costs}")
+        if policies is not None:
+            raise InvalidInput("budgets: is missing; policies need one, or several (--budget)")
+        return ask_savings(rounds, question)
     if policies is None:
         contexts = None if rounds.contexts is None else rounds.contexts.features.names
         question = replace(question, policies=default_policies(contexts))

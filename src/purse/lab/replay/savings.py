@@ -19,11 +19,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from purse.lab.data.question import WITHIN
 from purse.lab.replay.block_means import BlockMeans
 from purse.lab.theory.estimate import LEVEL, t_quantile
 from purse.types import Floats, Ints
 
-WITHIN = 0.02  # of the log's gain may be missing, by estimate
 _SLACK = 1.5  # times as much beyond chance
 _KNOWN = 0.1  # of the log's gain: what is known less well is not named
 _LEAST_ROWS, _LEAST_SPREAD, _LEAST_BLOCKS = 30, 0.6, 8

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import alt, pl
-from purse.base.text import format_budget
+from purse.base.text import format_budget, plain
 from purse.lab.figure import Figure, Panel
 from purse.lab.page.charts.base import (
     DASHES,
+    LIGHT,
     NEUTRAL,
     PERCENT,
     STEP,
@@ -29,6 +30,7 @@ from purse.lab.replay.log_result import budgets_of, quoted
 from purse.lab.study.standings import LP_OF, NOTES
 
 if TYPE_CHECKING:
+    from purse.lab.replay.savings_result import SavingsResult
     from purse.lab.study.results import TableStudy
 
 _MOST_ARMS = 8  # that are drawn alone
@@ -52,6 +54,9 @@ _LOG_TIPS = {
     "to": "high:Q",
     "effective_sample_size": "ess:Q|,.0f",
 }
+
+_CURVE_TIPS = {"choice": "choice:N", "spent": "spent:Q|,.4~r", "gain": "gain:Q|,.4~r"}
+_CHOICE_TIPS = _CURVE_TIPS | {"from": "gain_low:Q|,.4~r", "to": "gain_high:Q|,.4~r"}
 
 
 def gain(study: TableStudy) -> Figure:
@@ -130,6 +135,43 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
         for budget in budgets_of(answered)
     ]
     return Figure("estimates", frame, panels, columns=1)
+
+
+def savings(result: SavingsResult) -> Figure:
+    """Draw what money buys, with the log, what is named and the default policy as points."""
+    curve = result.curve()
+    named = plain(result.choice()) if result.answer.kind == "less" else ""
+    points = result.frame().filter(
+        (pl.col("kind") == "log") | (pl.col("kind") == "policy") | (pl.col("choice") == named)
+    )
+    mark = result.log.currency
+    x = linear(f"spent{mark and f' ({mark})'}", zero=True)
+    ends = [*curve["low"], *points["gain_high"]]
+    y = linear("gain", zero=min(ends) <= 0 or max(ends) > 4 * min(ends))
+    line = alt.Chart(curve).encode(x=alt.X("spent:Q", **x))
+    band = line.mark_area(color=LIGHT[0], opacity=0.18)
+    path = line.mark_line(color=LIGHT[0], strokeWidth=2)
+    dots = alt.Chart(points).encode(x=alt.X("spent:Q", **x), y=alt.Y("gain:Q", **y))
+    above, below = (
+        part.mark_text(align="left", dx=8, dy=dy, color=NEUTRAL)
+        for part, dy in (
+            (dots.transform_filter(alt.datum.choice == named), -12),
+            (dots.transform_filter(alt.datum.choice != named), 14),
+        )
+    )
+    touch = line.mark_point(size=320, opacity=0).encode(
+        y=alt.Y("gain:Q", **y), tooltip=tips(**_CURVE_TIPS)
+    )
+    layers = [
+        band.encode(y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q")),
+        path.encode(y=alt.Y("gain:Q", **y)),
+        touch,
+        dots.mark_point(filled=True, size=60, opacity=1, color=LIGHT[1]).encode(
+            tooltip=tips(**_CHOICE_TIPS)
+        ),
+        *(names.encode(text=alt.Text("choice:N")) for names in (above, below)),
+    ]
+    return Figure("savings", curve, [layered("What money buys", layers)], columns=1)
 
 
 def policies_in(frame: pl.DataFrame) -> list[str]:
