@@ -144,6 +144,52 @@ def scores(path: Path) -> Path:
     return _write(path, _csv(rows))
 
 
+def spans(path: Path, cost: str = "gen_ai.usage.cost.amount", n: int = 600) -> Path:
+    """Write spans of OpenTelemetry, ten a line, with evaluations as events of the span or, of odd
+    calls, as log records; tools beside.
+    """
+    lines = []
+    for start in range(0, n, 10):
+        own, records = [], []
+        for call in calls(n)[start : start + 10]:
+            number = call["number"]
+            span = {
+                "traceId": f"{number:032x}",
+                "spanId": f"{number:016x}",
+                "startTimeUnixNano": str(int(call["at"].timestamp()) * 10**9),
+                "attributes": _attributes(
+                    {
+                        "gen_ai.operation.name": "chat",
+                        "gen_ai.provider.name": "anthropic",
+                        "gen_ai.request.model": call["model"],
+                        "gen_ai.usage.input_tokens": call["tokens"],
+                        "gen_ai.usage.output_tokens": 80,
+                        **({cost: call["cost"]} if cost else {}),
+                    }
+                ),
+            }
+            result = {"gen_ai.evaluation.name": "helpful", "gen_ai.evaluation.score.value": 1.0}
+            result |= {"gen_ai.evaluation.score.value": float(call["good"])}
+            event = {"attributes": _attributes(result)}
+            if number % 2:
+                records.append(event | {"spanId": span["spanId"]})
+            else:
+                span["events"] = [event | {"name": "gen_ai.evaluation.result"}]
+            tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
+            own += [span, {"spanId": f"{number + n:016x}", "attributes": _attributes(tool)}]
+        lines.append({"resourceSpans": [{"scopeSpans": [{"spans": own}]}]})
+        lines.append({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]})
+    return _write(path, "\n".join(map(json.dumps, lines)))
+
+
+def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    kinds = {str: "stringValue", float: "doubleValue", int: "intValue"}
+    return [
+        {"key": key, "value": {kinds[type(value)]: str(value) if type(value) is int else value}}
+        for key, value in values.items()
+    ]
+
+
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     from io import StringIO
 

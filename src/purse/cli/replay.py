@@ -212,7 +212,7 @@ def replay(
     """Ask your own data what would have been saved, or which policy spends a budget best.
 
     DATA is a CSV, TSV, Parquet, JSON or JSON lines file, perhaps packed as .gz, or - for standard
-    input; exports of LiteLLM and Langfuse are known by their headers. A log has the
+    input; exports of LiteLLM, Langfuse and OpenTelemetry are known by their headers. A log has the
     chosen arm, its reward and cost, and the probability with which it was chosen. A full table has
     the reward and cost of every arm in every round.
 

@@ -106,6 +106,31 @@ def test_generations_as_the_pages_of_langfuse_export_them() -> None:
     assert log.reward.tolist() == [0, 1, 1]
 
 
+def test_spans_with_evaluations_as_events_and_as_records(tmp_path: Path) -> None:
+    path = exports.spans(tmp_path / "spans.jsonl")
+    log = opened(path, reward="helpful")
+    assert (len(log), log.arms, log.currency) == (600, exports.MODELS, "$")
+    assert log.reward.tolist() == [call["good"] for call in exports.calls()]
+    assert log.cost[3, 0] == round(1e9 * exports.calls()[3]["cost"])
+    named = opened(exports.spans(tmp_path / "p.jsonl", cost="operation.cost"), reward="helpful")
+    assert (named.cost == log.cost).all()
+
+
+def test_spans_without_a_cost_are_priced_by_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = exports.spans(tmp_path / "spans.jsonl", cost="", n=40)
+    log = opened(path, reward="helpful")
+    call = exports.calls(40)[0]
+    dollars = {exports.MODELS[0]: (1e-6, 5e-6), exports.MODELS[1]: (3e-6, 15e-6)}[call["model"]]
+    assert log.cost[0, 0] == pytest.approx(1e9 * (call["tokens"] * dollars[0] + 80 * dollars[1]))
+    strange = tmp_path / "strange.jsonl"
+    strange.write_text(path.read_text().replace("claude-haiku", "purse-unheard-of"))
+    assert "genai-prices does not know 'purse-unheard-of-4-5'" in refused(strange)
+    monkeypatch.setattr("sys.modules", {"genai_prices": None})
+    assert "pip install genai-prices" in refused(path, reward="helpful")
+
+
 def test_an_id_twice_and_times_that_cannot_be_read(tmp_path: Path) -> None:
     path = exports.spend_log(tmp_path / "s.csv")
     text = path.read_text()

@@ -113,6 +113,8 @@ def test_nested_fields_are_columns_by_one_level(tmp_path: Path) -> None:
         ("x.csv.gz", b"arm,reward", "is cut off, or not packed by gzip"),
         ("x.json", b'[{"arm": "a"', "is no JSON, or cut off"),
         ("x.json", b'{"a": [1], "b": [2]}', "must be a list of JSON objects, or an object"),
+        ("x.jsonl", b'{"resourceSpans": [', "line 1: "),
+        ("x.jsonl", b'{"resourceSpans": []}', "has no span with gen_ai.request.model"),
         ("x.doc.gz", b"", "must be a file that ends in"),
     ],
 )  # fmt: skip

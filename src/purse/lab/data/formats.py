@@ -5,6 +5,7 @@ rows are no rounds.
     LiteLLM spend log    model                 spend       a file, by request_id  cache hit, failed
     LiteLLM shadow eval  real_ / shadow_model  .._cost     outcome                error, no cost
     Langfuse generation  provided_model_name   total_cost  its file of scores     other, failed
+    OpenTelemetry GenAI  gen_ai.request.model  recorded    evaluation events      other, failed
 """
 
 from __future__ import annotations

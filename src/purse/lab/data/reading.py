@@ -10,6 +10,7 @@ from pathlib import Path
 from purse.base import validation
 from purse.base.optional import pl
 from purse.errors import InvalidInput
+from purse.lab.data import otel
 from purse.lab.data.frame import Data, frame_of
 from purse.lab.data.source import LINES, TEXTS, Source
 from purse.lab.data.text_file import (
@@ -18,6 +19,7 @@ from purse.lab.data.text_file import (
     File,
     Piped,
     blanked,
+    filled_lines,
     find_separator,
     first_line,
     read_csv,
@@ -63,6 +65,8 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
                 frame = read_csv(path, separator)
             elif ending == ".parquet":
                 frame = _read_parquet(path)
+            elif any(mark in next(filled_lines(path), (0, ""))[1] for mark in otel.MARKS):
+                frame = otel.read_spans(path)
             else:
                 frame = read_json(path) if ending == ".json" else read_lines(path)
         except OSError as error:

@@ -21,6 +21,7 @@ from purse.lab.data.journal import is_journal, read_journal_log
 from purse.lab.data.langfuse import GENERATIONS, OBSERVATIONS
 from purse.lab.data.litellm import SHADOW, SPEND_LOG, read_shadow
 from purse.lab.data.log import Log, read_log
+from purse.lab.data.otel import SPANS
 from purse.lab.data.question import Question
 from purse.lab.data.reading import read
 from purse.lab.data.rewards import with_rewards
@@ -28,7 +29,7 @@ from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable, read_table, wide_arms
 
 Rounds = Log | FullTable
-_FORMATS = SPEND_LOG, OBSERVATIONS, GENERATIONS
+_FORMATS = SPEND_LOG, OBSERVATIONS, GENERATIONS, SPANS
 
 
 def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:

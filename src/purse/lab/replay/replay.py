@@ -57,7 +57,7 @@ def replay(
 
     data      a file (CSV, TSV, Parquet, JSON or JSON lines, packed as .gz or not), "-" for standard
               input, or a frame of pandas, polars or Arrow, in one of three forms; exports of
-              LiteLLM and Langfuse are known by their headers
+              LiteLLM, Langfuse and OpenTelemetry are known by their headers
     budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
               own. For a campaign with several resources a list of lists, one amount for each
     policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
