@@ -89,6 +89,23 @@ def test_probabilities_are_used_and_contradicted_ones_refused() -> None:
     assert "its probabilities contradict how often it chose 'a' and 'b'." in str(wrong)
 
 
+@pytest.mark.parametrize(("factor", "refused"), [(1.2, False), (2.5, True)])
+def test_requests_of_other_sizes_contradict_that_arms_got_the_same(
+    factor: float, refused: bool, tmp_path: Path
+) -> None:
+    rows = pl.read_csv(exports.spend_log(tmp_path / "s.csv"), infer_schema=False)
+    dear = pl.col("model") == exports.MODELS[1]
+    tokens = pl.col("prompt_tokens").cast(pl.Float64) * pl.when(dear).then(factor).otherwise(1)
+    result = asked(
+        rows.with_columns(prompt_tokens=tokens),
+        rewards=exports.judged(tmp_path / "judged.csv"),
+        within=0.1,
+    )
+    says = "'claude-sonnet-4-5' got requests with 2.4 times the tokens of those of 'claude-haiku"
+    assert (says in result.answers()[0]) == refused
+    assert (result.answer.kind == "less") != refused
+
+
 def test_a_declared_range_of_rewards_says_how_large_a_loss_may_be() -> None:
     rows = turns((5, 1), (1, 1))
     assert asked(rows).answer.kind == "less"

@@ -47,6 +47,7 @@ class Format:
     session: str
     left_out: Sequence[LeftOut] = ()
     currency: str = "$"
+    size: str = ""  # the tokens of a request
 
     def rounds(self, source: Source) -> Source:
         """Return the rows that are rounds, in the order of time.
@@ -69,7 +70,8 @@ class Format:
             source.add_note(f"{count(number, 'row')} {verb}: {join_words(counts)}")
             source = source.only(~gone)
         source.add_note(f"{self.name}: arms are {self.arm}")
-        source = replace(source, currency=self.currency)
+        size = self.size if self.size in columns else ""
+        source = replace(source, currency=self.currency, size=size)
         if self.id in columns:
             source.check_once(self.id)
         return source.in_order(self.time) if self.time in columns else source

@@ -31,6 +31,7 @@ GENERATIONS = Format(
     id="id",
     time="startTime",
     session="sessionId",
+    size="promptTokens",
     left_out=_LEFT_OUT,
 )
 SCORES = frozenset({"trace_id", "observation_id", "name", "value"})

@@ -19,6 +19,7 @@ SPEND_LOG = Format(
     id="request_id",
     time="startTime",
     session="session_id",
+    size="prompt_tokens",
     left_out=[
         LeftOut("cache hits", "cache_hit", ["true"]),
         LeftOut("failed calls", "status", ["failure"]),

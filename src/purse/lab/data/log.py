@@ -63,6 +63,7 @@ class Log:
     budget: tuple[float, ...] = ()  # of the campaign that wrote the log, top-ups included
     session: Ints | None = None  # (n,) the number of each row's session
     currency: str = ""  # before an amount of costs
+    size: Floats | None = None  # (n,) the tokens of each request, NaN where nobody counted
     declared: tuple[float, float] | None = None  # the range of rewards, if somebody said it
 
     def __len__(self) -> int:
@@ -275,6 +276,7 @@ def read_log(source: Source, question: Question) -> Log:
         origin=source.name,
         session=None if question.block is None else source.groups(question.block),
         declared=None if question.reward_range is None else (low, high),
+        size=source.numbers(source.size, low=0, optional=True) if source.size else None,
         currency=source.currency or currency_of(question.cost),
     )
 

@@ -37,6 +37,7 @@ SPANS = Format(
     id="span_id",
     time="start",
     session="gen_ai.conversation.id",
+    size="gen_ai.usage.input_tokens",
     left_out=[
         LeftOut(
             "other spans",

@@ -42,6 +42,7 @@ class Source:
     decimal: str | None = None  # the mark before decimals; None: as each column tells
     rows_left: Ints | None = None  # the rows of the file that are left; None: all, in their order
     currency: str = ""  # before an amount of costs, if an export says it
+    size: str = ""  # the column of the tokens of requests, if an export has it
     sample: str = ""  # a column of rewards that may be empty: not every row was judged
     # how cells were read and which rows are left out, each note with the columns that it is about
     columns_of_note: dict[str, list[str]] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from purse.base.progress import whole
 from purse.base.text import join_words
 from purse.engine.simulate import simulate
 from purse.errors import InvalidInput
-from purse.lab.data.log import Log
+from purse.lab.data.log import LEAST_ESS, Log
 from purse.lab.data.question import Question
 from purse.lab.data.rounds import Rounds
 from purse.lab.data.table import FullTable
@@ -29,6 +29,7 @@ from purse.types import Floats
 
 _PATHS, _MOST_ROUNDS = 20, 20_000  # of the simulation; what longer logs gain is scaled
 _STOP = "retry"
+_UNLIKE = 1.5  # times the tokens: requests are others
 
 
 def ask_savings(rounds: Rounds, question: Question) -> SavingsResult:
@@ -66,6 +67,8 @@ def ask_savings(rounds: Rounds, question: Question) -> SavingsResult:
             answer = Savings(
                 "cannot tell", f"its probabilities contradict how often it chose {arms}"
             )
+        elif reason := _other_requests(log):
+            answer = Savings("cannot tell", reason)
         elif share is None and answer.kind == "less":
             plan = _plan(
                 log, means, float(n * means.log_cost[0] * (1 - answer.saving[0])), question
@@ -111,6 +114,28 @@ def _as_log(table: FullTable) -> tuple[Log, Floats]:
         currency=table.currency,
     )
     return log, np.eye(k)[done]
+
+
+def _other_requests(log: Log) -> str:
+    """Return why arms did not get the same requests, if their sizes show it. Tokens of the same
+    text differ from model to model, so that only large differences tell.
+    """
+    if log.size is None or not log.assumed:
+        return ""
+    sizes = BlockMeans.of(log.arm, log.size, log.size, n_arms=len(log.arms), session=log.session)
+    often = np.flatnonzero(sizes.ess >= LEAST_ESS)
+    if not len(often):
+        return ""
+    small, large = (
+        int(often[end]) for end in (sizes.gain[0, often].argmin(), sizes.gain[0, often].argmax())
+    )
+    ratio = sizes.gain[:, large] / np.maximum(sizes.gain[:, small], 1)
+    if ratio[0] - t_quantile(sizes.blocks - 1, LEVEL) * sizes.error(ratio) <= _UNLIKE:
+        return ""
+    return (
+        f"{log.arms[large]!r} got requests with {ratio[0]:.1f} times the tokens of those of "
+        f"{log.arms[small]!r}, so which arm answered had to do with the request"
+    )
 
 
 def _plan(log: Log, means: BlockMeans, money: float, question: Question) -> tuple[Any, ...]:
