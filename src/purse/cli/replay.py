@@ -269,7 +269,8 @@ def replay(
         return
     files = played.publish(target)
     if as_json:
-        print_files(target, files, **{"rows": played.frame().to_dicts(), **played.as_dict()})
+        whole = {} if budgets else played.as_dict()
+        print_files(target, files, **{"rows": played.frame().to_dicts(), **whole})
     else:
         click.echo(str(played))
         click.echo(where(target, files))

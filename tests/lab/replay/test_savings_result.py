@@ -79,6 +79,22 @@ def test_nothing_that_is_as_good_for_less() -> None:
     assert says in result.answers()[0]
 
 
+def test_few_sessions_are_refused_and_shown() -> None:
+    rows = turns((5, 1), (1, 1), 90).with_columns(chat=pl.int_range(90) // 90)
+    assert "This log cannot tell what is as good for less: it has fewer than eight" in " ".join(
+        str(asked(rows, block="chat")).split()
+    )
+
+
+def test_arms_that_nobody_judged_have_no_row(tmp_path: Path) -> None:
+    rows = turns((5, 1, 2), (1, 1, 0)).with_row_index("id").drop("reward")
+    judged = rows.filter(pl.col("arm") != "c").select("id", good=1)
+    judged.write_csv(tmp_path / "judged.csv")
+    result = asked(rows, rewards=tmp_path / "judged.csv", on="id", skip_empty=True)
+    assert result.facts.replay.rounds == 2_000
+    assert result.frame()["choice"].to_list() == ["the log", "always a", "always b"]
+
+
 def test_probabilities_are_used_and_contradicted_ones_refused() -> None:
     rows = turns((5, 1), (1, 1)).with_columns(probability=0.5)
     known = asked(rows)

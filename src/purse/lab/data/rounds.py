@@ -99,7 +99,7 @@ def without_empty(source: Source, question: Question, log: bool) -> Source:
     """Return the source without rows, or rounds of a table, with an empty cell that is needed."""
     columns, spread = source.frame.columns, True
     group, texts = None, [question.arm]
-    numbers = [question.reward, question.cost]
+    numbers = [question.cost, *([] if source.sample == question.reward else [question.reward])]
     if log:
         numbers += [question.probability] if question.probability in columns else []
         arms = (

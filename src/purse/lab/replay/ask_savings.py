@@ -23,7 +23,7 @@ from purse.lab.replay.savings import Savings, find_savings
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study import manifest
 from purse.lab.study.manifest import Recording
-from purse.lab.theory.estimate import LEVEL, estimate, t_quantile
+from purse.lab.theory.estimate import estimate
 from purse.policies import DEFAULT
 from purse.types import Floats
 
@@ -130,7 +130,7 @@ def _other_requests(log: Log) -> str:
         int(often[end]) for end in (sizes.gain[0, often].argmin(), sizes.gain[0, often].argmax())
     )
     ratio = sizes.gain[:, large] / np.maximum(sizes.gain[:, small], 1)
-    if ratio[0] - t_quantile(sizes.blocks - 1, LEVEL) * sizes.error(ratio) <= _UNLIKE:
+    if ratio[0] - sizes.t * sizes.error(ratio) <= _UNLIKE:
         return ""
     return (
         f"{log.arms[large]!r} got requests with {ratio[0]:.1f} times the tokens of those of "
@@ -151,7 +151,7 @@ def _plan(log: Log, means: BlockMeans, money: float, question: Question) -> tupl
     low, high = log.reward_range
     gain, error, *_ = estimate((low * run.pulls.sum(axis=1) + (high - low) * run.gain) / part)
     of_log = means.error(means.gain @ (run.pulls.mean(axis=0) / part))
-    half = t_quantile(means.blocks - 1, LEVEL) * float(np.hypot(error, of_log))
+    half = means.t * float(np.hypot(error, of_log))
     spent = float(run.spent[:, 0].mean()) / part
     saved = 1 - spent / float(log.cost[:, 0].sum() / amounts.UNIT)
     return DEFAULT, "policy", gain, gain - half, gain + half, spent, saved, 0.0

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from purse.lab.theory.estimate import LEVEL, t_quantile
 from purse.types import Floats, Ints
 
 BLOCKS = 20
@@ -133,6 +134,11 @@ class BlockMeans:
     def blocks(self) -> int:
         """How many blocks there are: of few sessions fewer than usual."""
         return len(self.gain) - 1
+
+    @property
+    def t(self) -> float:
+        """Student's t of a 95% interval."""
+        return t_quantile(max(1, self.blocks - 1), LEVEL)
 
     def error(self, views: Floats) -> Any:
         """Return the standard error of what was computed for each view, along the first axis."""

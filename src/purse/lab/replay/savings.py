@@ -28,6 +28,7 @@ _SLACK = 1.5  # times as much beyond chance
 _KNOWN = 0.1  # of the log's gain: what is known less well is not named
 _LEAST_ROWS, _LEAST_SPREAD, _LEAST_BLOCKS = 30, 0.6, 8
 _STEPS = 20  # of shares of two arms
+_PAIRED = 40  # arms that are mixed: more would take minutes
 _ENOUGH = 0.05  # a saving below this is none: the tolerance alone often buys as much
 _POINTS = 0.05  # what a campaign makes known
 _CURVE = 21  # amounts of money
@@ -65,8 +66,8 @@ def find_savings(log: BlockMeans, within: float = WITHIN) -> Savings:
     if log.blocks < _LEAST_BLOCKS:
         return _cannot(log, "it has fewer than eight sessions")
     low, high = map(log.unseen, log.ends)
-    gained, t95 = log.log_gain[0], t_quantile(log.blocks - 1, LEVEL)
-    unsure = t95 * np.sqrt(log.error(log.log_gain) ** 2 + log.share**2 @ high)
+    gained = log.log_gain[0]
+    unsure = log.t * np.sqrt(log.error(log.log_gain) ** 2 + log.share**2 @ high)
     if gained <= unsure:
         return _cannot(log, "its own gain is not clearly above 0")
     usable = np.flatnonzero((log.ess >= _LEAST_ROWS) & (log.spread >= _LEAST_SPREAD))
@@ -82,7 +83,7 @@ def find_savings(log: BlockMeans, within: float = WITHIN) -> Savings:
     among = max(2, n_cheap * (len(usable) - n_cheap), n_cheap * (n_cheap - 1) // 2)
     t = t_quantile(log.blocks - 1, 1 - 2 * (1 - LEVEL) / among)
 
-    choices = _choices(len(log.rows), usable)
+    choices = _choices(log, usable)
     gain, paid, squares = log.gain @ choices.T, log.cost @ choices.T, choices**2
     saved = 1 - paid / log.log_cost[:, None]
     asked = gain - (1 - within) * log.log_gain[:, None]
@@ -129,10 +130,11 @@ def _count_as(log: BlockMeans, usable: Ints) -> float:
     return float(log.row_variance[usable].sum() / by_block) if by_block > 0 else 1.0
 
 
-def _choices(n_arms: int, usable: Ints) -> Floats:
-    """(P, K) The shares of single arms, and of two arms in steps."""
-    eye, parts = np.eye(n_arms), np.arange(1, _STEPS)[:, None] / _STEPS
-    pairs = [parts * eye[i] + (1 - parts) * eye[j] for i in usable for j in usable if i < j]
+def _choices(log: BlockMeans, usable: Ints) -> Floats:
+    """(P, K) The shares of single arms, and of two arms in steps, of many those with most rows."""
+    eye, parts = np.eye(len(log.rows)), np.arange(1, _STEPS)[:, None] / _STEPS
+    often = usable[np.argsort(-log.ess[usable], kind="stable")[:_PAIRED]]
+    pairs = [parts * eye[i] + (1 - parts) * eye[j] for i in often for j in often if i < j]
     return np.vstack([eye[usable], *pairs])
 
 
@@ -158,7 +160,7 @@ def _to_know(log: BlockMeans, shares: Floats, ratio: float, points: float) -> Ca
     deviation = np.where(few, (log.ends[1] - log.ends[0]) / 2, deviation)
     root = np.sqrt(np.maximum(log.cost[0], 1e-12))
     part = np.abs(shares - ratio * log.share) * deviation
-    target = (points * log.log_gain[0] / t_quantile(log.blocks - 1, LEVEL)) ** 2
+    target = (points * log.log_gain[0] / log.t) ** 2
     there = np.where(few, 0, log.ess)
     counts = np.ceil(np.maximum(0, part / root * (part @ root) / target - there))
     return Calls(counts, float(counts @ log.cost[0]), points)

@@ -20,7 +20,6 @@ from purse.lab.replay.block_means import BlockMeans
 from purse.lab.replay.log_result import LogFacts
 from purse.lab.replay.savings import Savings
 from purse.lab.result import Grid, PageResult, Verdict
-from purse.lab.theory.estimate import LEVEL, t_quantile
 from purse.types import Floats
 
 QUANTILE = 0.99  # of an arm's costs, which a campaign takes for the most that a pull may cost
@@ -141,7 +140,7 @@ class SavingsResult(PageResult):
         rows += [
             self._row(f"always {self.log.arms[i]}", "arm", eye[i])
             for i in np.argsort(-means.cost[0]).tolist()
-            if means.rows[i] and means.share[i] < 1
+            if means.ess[i] and means.share[i] < 1
         ]
         return pl.DataFrame([*rows, *filter(None, [self.plan])], _ROWS, orient="row")
 
@@ -150,7 +149,7 @@ class SavingsResult(PageResult):
         means, n, log = self.means, self.facts.replay.rounds, kind == "log"
         gain = means.log_gain if log else means.gain @ shares
         paid = means.log_cost if log else means.cost @ shares
-        t, jack = t_quantile(means.blocks - 1, LEVEL), means.error(gain) ** 2
+        t, jack = means.t, means.error(gain) ** 2
         low, high = (t * np.sqrt(jack + shares**2 @ means.unseen(end)) for end in means.ends)
         saved = 1 - paid / means.log_cost
         ends = n * gain[0], n * (gain[0] - low), n * (gain[0] + high)
