@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from purse.campaign.ledger.records import AUDIT, HISTORY, POLICY
 from purse.campaign.storage.sql import Database, Session, Statement
 from purse.errors import invalid
 
@@ -31,7 +30,7 @@ _LARGEST = """CREATE INDEX purse_largest
 _USED = "spent + overrun + held + presumed"
 _OVERDRAFT = f"CASE WHEN key = '' AND {_USED} > budget THEN {_USED} - budget ELSE 0 END"
 # of what an older fold has made; how far webhooks were told, and when a copy was made, stays
-_NO_CACHES = f"DELETE FROM purse_checkpoints WHERE kind IN ('{POLICY}', '{HISTORY}', '{AUDIT}')"
+_NO_CACHES = "DELETE FROM purse_checkpoints WHERE kind IN ('policy', 'history', 'audit')"
 
 _SQLITE = (
     "ALTER TABLE purse_balances RENAME TO purse_old_balances",
