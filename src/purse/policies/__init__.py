@@ -95,8 +95,8 @@ def describe() -> dict[str, str]:
 
 
 def source(policy: str | ModuleType) -> str:
-    """Return what the rule of a policy was checked against: its paper, or something that reports
-    it; "from memory" if nothing could be read; or "ours".
+    """Return the source that the rule of a policy was checked against: its paper, or one that
+    reports it; "from memory" if nothing could be read; or "ours".
 
     policy   its name, with or without options, or its module
     """

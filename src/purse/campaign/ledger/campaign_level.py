@@ -245,10 +245,10 @@ class CampaignLevel(Level):
         """Expect an arm to cost as much as was billed, until `set_arm` says otherwise."""
         arms = self.arms
         if any(map(gt, costs, arms.cost_max[arm])):
-            most = list(map(max, costs, arms.cost_max[arm]))
+            cost_max = list(map(max, costs, arms.cost_max[arm]))
             declared = list(arms.declared.get(arm, arms.cost_max[arm]))
-            least, is_retired = list(arms.cost_min[arm]), arms.is_retired[arm]
-            self.put_arm([arm, arms.names[arm], is_retired, least, most, declared])
+            cost_min, is_retired = list(arms.cost_min[arm]), arms.is_retired[arm]
+            self.put_arm([arm, arms.names[arm], is_retired, cost_min, cost_max, declared])
 
     def put_arm(self, row: list[Any]) -> None:
         """Take in an arm that is not as the terms say, as `Arms` has it."""

@@ -126,10 +126,10 @@ def costs_of(level: CampaignLevel) -> list[Units]:
 
 def policy_has_ended(terms: Terms, rounds: int) -> str:
     """Return that a policy has ended the game, in words."""
-    return f"{policy_name(terms)} has ended the game after {count(rounds, 'round')}"
+    return f"{_policy_name(terms)} has ended the game after {count(rounds, 'round')}"
 
 
-def policy_name(terms: Terms) -> str:
+def _policy_name(terms: Terms) -> str:
     """Return the name of a policy without options, of a file without its folder."""
     return PurePath(terms.policy.partition(":")[0]).name
 

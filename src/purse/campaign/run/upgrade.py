@@ -97,7 +97,7 @@ class _FoldedLevel:
 
 
 def _refold(session: Session) -> Iterable[Statement]:
-    """Return what to write so that all levels are what their journals come to, handed over."""
+    """Return the statements that make all levels what their journals come to, handed over."""
     folded: dict[int, _FoldedLevel] = {}
     for row in session.read([(_LEVELS, ())])[0]:  # a level is younger than those above it
         folded[row[0]] = _FoldedLevel(session, row, folded.get(row[3] or 0))

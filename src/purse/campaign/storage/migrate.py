@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from purse.campaign.storage.sql import Database, Session, Statement
 from purse.errors import invalid
 
-Refold = Callable[[Session], Iterable[Statement]]  # reads the new tables; what it writes in them
+_Refold = Callable[[Session], Iterable[Statement]]  # reads the new tables; what it writes in them
 _BEFORE, _AFTER = 9, 10  # versions of the tables
 
 _BALANCED = "spent + held + presumed <= budget + overdraft"
@@ -75,7 +75,7 @@ _POSTGRES = (
 )
 
 
-def migrate(address: str, refold: Refold) -> None:
+def migrate(address: str, refold: _Refold) -> None:
     """Make tables of version 10 of those of version 9 at an address, all of it or nothing.
 
     Nobody else writes meanwhile. Raise `StorageUnavailable` if the tables are of another

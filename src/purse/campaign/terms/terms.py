@@ -282,7 +282,7 @@ class Terms(BudgetTerms):
         return self.problem_with()
 
     def problem_with(self, widened: Widened = ()) -> Problem:
-        """Return what the policy is told, with what is known of some arms by now."""
+        """Return the problem that the policy is told, with the costs of some arms as of now."""
         low, high = map(texts, self.bounds(widened))
         return Problem.of(
             n_arms=len(low),

@@ -128,7 +128,7 @@ def find_columns(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     return {role: roles[role] for role in wanted if role in roles}
 
 
-def find_prefixes(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
+def _find_prefixes(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     """Return the words with which the columns of rewards and of costs begin in a wide table, such
     as score and usd in score_a, score_b, usd_a and usd_b; nothing if the source is not one.
 
@@ -224,7 +224,7 @@ def probability_in(source: Source, question: Question) -> str | None:
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
     """Return the refusal of data that lacks columns, with options that may name them."""
     columns, needed = source.frame.columns, ("arm", "reward", "cost")
-    prefixes = find_prefixes(source, wanted)
+    prefixes = _find_prefixes(source, wanted)
     roles = prefixes or find_columns(source, wanted)
     lacking = [role for role in needed if wanted[role] not in columns]
     options = {role: name for role, name in roles.items() if name != wanted[role]}

@@ -296,7 +296,7 @@ def _assume(
     if ignored is not None:
         has = f"column {ignored!r} looks like probabilities and is not used"
     if probability == "uniform":
-        apart = unevenness(rows)
+        apart = _unevenness(rows)
         if abs(apart[worst := int(np.abs(apart).argmax())]) > DOUBT:
             raise invalid(
                 "probability",
@@ -316,7 +316,7 @@ def _assume(
     )
 
 
-def unevenness(rows: Ints) -> Floats:
+def _unevenness(rows: Ints) -> Floats:
     """(K,) How many standard errors the share of each arm's rows is from 1/K."""
     n, k = rows.sum(), len(rows)
     return (rows * k / n - 1) / np.sqrt(max(k - 1, 1) / n)

@@ -33,7 +33,7 @@ _UNLIKE = 1.5  # times the tokens: requests are others
 
 
 def ask_savings(rounds: Rounds, question: Question) -> SavingsResult:
-    """Return what would have been as good as the rounds for less, or why they cannot tell.
+    """Return choices that would have been as good for less, or why the rounds cannot tell.
 
     Of a table what was done is the arm that it says, else its dearest.
 
@@ -139,7 +139,7 @@ def _other_requests(log: Log) -> str:
 
 
 def _plan(log: Log, means: BlockMeans, money: float, question: Question) -> tuple[Any, ...]:
-    """Return what the default policy gains with this money, which knows nothing beforehand; its
+    """Return the gain of the default policy with this money, which knows nothing beforehand; its
     interval holds the chance in play and the log's.
     """
     judged, rounds = np.isfinite(log.reward), min(len(log), _MOST_ROUNDS)

@@ -156,7 +156,7 @@ class SavingsResult(PageResult):
         return (name, kind, *map(float, (*ends, n * paid[0], saved[0], t * means.error(saved))))
 
     def curve(self) -> pl.DataFrame:
-        """Return what money buys in as many rounds as the log has, with its interval and choice."""
+        """Return the gain that money buys in as many rounds, with its interval and choice."""
         points, n = self.answer.curve, self.facts.replay.rounds
         if points is None:
             return pl.DataFrame()
