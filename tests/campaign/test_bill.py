@@ -314,6 +314,10 @@ def test_create_may_update_what_the_verbs_change() -> None:
     assert (status.arms, status.retired, status.alerts) == (("b", "c"), ("a",), ())
     assert status.purses[0].budget == "3"
     assert again.ask(arms=["b"]).held == ("0.015",)
+    floor = {**update, "budget": 3, "cost_min": "0.002"}
+    made(harness, **floor, arms={"b": "0.015", "c": "0.05"}, alerts=[])
+    floors = [entry.body["cost_min"] for entry in again.journal() if entry.kind == "arm_changed"]
+    assert floors[-2:] == [[2_000_000]] * 2
     entries = again.status().entries
     with pytest.raises(CampaignExists, match=r"with other policy than these; exist_ok=\"update\""):
         made(harness, **{**update, "policy": "uniform", "budget": 9}, arms={"b": 1, "c": 1})

@@ -147,7 +147,10 @@ def update(transaction: Transaction, terms: Any, request: str) -> None:
         arm = arms.names.index(name) if name in arms.names else len(arms.names)
         if arm == len(arms.names) or arms.is_retired[arm]:
             add_arm(transaction, name, *bounds)
-        elif list(arms.declared.get(arm, arms.cost_max[arm])) != list(bounds[1]):
+        elif arm in arms.declared:  # a bill has raised it, which the same price leaves as it is
+            if list(arms.declared[arm]) != list(bounds[1]):
+                set_arm(transaction, name, *bounds)
+        elif [list(arms.cost_min[arm]), list(arms.cost_max[arm])] != list(map(list, bounds)):
             set_arm(transaction, name, *bounds)
     for name in [level.arms.names[arm] for arm in level.arms.there]:
         if name not in terms.arms:
