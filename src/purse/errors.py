@@ -95,6 +95,10 @@ class CampaignExists(PurseError):
     """The name of a new campaign, or of a new account, that is in use already."""
 
 
+class PolicyFileRefused(PurseError):
+    """A campaign that plays a policy file, on a service that runs none."""
+
+
 class StorageUnavailable(PurseError):
     """A storage or a server that does not answer; a repeat of the request has no second effect."""
 

@@ -249,7 +249,7 @@ def test_nobody_gets_in_while_the_file_cannot_be_read(guarded: Guarded) -> None:
     for broken in (b"{}\n", b"\xff\n", None):
         guarded.file.unlink(missing_ok=True) if broken is None else guarded.file.write_bytes(broken)
         answer = guarded.send("GET", "/campaigns", "admin")
-        assert str(guarded.file) not in problem(answer, 503, "storage-unavailable")
+        assert str(guarded.file) not in problem(answer, 503, "tokens-unreadable")
     guarded.file.write_bytes(kept)
     assert guarded.send("GET", "/campaigns", "admin").status_code == 200
 

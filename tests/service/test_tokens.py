@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, PurseError
 from purse.service import tokens
 from purse.service.tokens import TokenFile
 from tests.support.service import (
@@ -39,6 +41,31 @@ def test_the_file_holds_no_token_and_only_its_owner_reads_it(tmp_path: Path) -> 
     path.write_text(path.read_text().rstrip("\n"))  # a missing newline is no harm
     secret = tokens.new(path, "later", "read", None, 0)
     assert TokenFile(path).principal(secret) == ("later", "read")
+
+
+def test_a_file_is_changed_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, made = token_file(tmp_path)
+    path.chmod(0o640)  # a service of the group reads it
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        for change in (
+            partial(tokens.new, path, "b", "read", None, 0),
+            partial(tokens.revoke, path, "act"),
+        ):
+            with pytest.raises(PurseError, match="No space left"):
+                change()
+            assert path.read_bytes() == before
+    tokens.new(path, "b", "read", None, 0)
+    assert path.read_bytes().startswith(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert TokenFile(path).principal(made["act"]) == ("act", "act")
 
 
 def test_tokens_revoked_and_made_at_once_stay_so(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.CampaignEnded: ProblemType(
         "campaign-ended", 409, "The campaign, or an account above it, has ended", exit_codes.OVER
     ),
+    errors.PolicyFileRefused: ProblemType(
+        "policy-file", 403, "Policy files are not run by this service"
+    ),
     errors.StorageUnavailable: ProblemType(
         "storage-unavailable", 503, "The storage does not answer", exit_codes.UNAVAILABLE
     ),

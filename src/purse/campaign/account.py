@@ -9,7 +9,7 @@ from purse.campaign.api.results import AccountStatus, Audit
 from purse.campaign.api.states import ACCOUNT, ACCOUNT_ALERT_WORDS
 from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import Budget, Place
-from purse.errors import CampaignEnded, CampaignExists, NotFound
+from purse.errors import CampaignEnded, CampaignExists, NotFound, PolicyFileRefused
 
 if TYPE_CHECKING:
     from purse.campaign.terms.budget_terms import AccountTerms
@@ -67,7 +67,7 @@ class Account(Budget[AccountStatus]):
         terms: AccountTerms = self._here().terms
         return terms
 
-    @verb("POST", "audit", "admin", plays=True, timeout=600.0)
+    @verb("POST", "audit", "admin", PolicyFileRefused, timeout=600.0)
     def audit(self) -> Audit:
         """Return where the account differs from its journal and from those of all below it."""
         return self._local.audited()

@@ -32,6 +32,7 @@ from purse.errors import (
     HorizonReached,
     InvalidInput,
     NotFound,
+    PolicyFileRefused,
     PurseError,
     TicketError,
     invalid,
@@ -222,7 +223,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
     @verb(
         "POST", "asks", "act", Conflict, BudgetExhausted, BudgetHeld, ArmsCoolingDown,
-        HorizonReached, AskRefused, CampaignPaused, CampaignEnded, key="tickets", plays=True,
+        HorizonReached, AskRefused, CampaignPaused, CampaignEnded, PolicyFileRefused, key="tickets",
     )  # fmt: skip
     def _ask(
         self,
@@ -270,7 +271,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
     @verb(
         "POST", "probabilities", "act", BudgetExhausted, BudgetHeld, ArmsCoolingDown,
-        key="probabilities", plays=True,
+        PolicyFileRefused, key="probabilities",
     )  # fmt: skip
     def probabilities(
         self, arms: kinds.Allowed | None = None, context: kinds.Context = None
@@ -455,7 +456,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             total += count
         return total
 
-    @verb("POST", "arms", "admin", CampaignEnded)
+    @verb("POST", "arms", "admin", CampaignEnded, PolicyFileRefused)
     def add_arm(
         self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
     ) -> Status:
@@ -489,7 +490,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         self._local.change_arm(operators.retire_arm, name)
         return self.status()
 
-    @verb("POST", "arms/set", "admin", CampaignEnded)
+    @verb("POST", "arms/set", "admin", CampaignEnded, PolicyFileRefused)
     def set_arm(
         self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
     ) -> Status:
@@ -574,7 +575,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
         return labels(rows, limit)
 
-    @verb("GET", "recommendation", "read")
+    @verb("GET", "recommendation", "read", PolicyFileRefused)
     def recommend(
         self,
         by: Criterion = REWARD,
@@ -635,7 +636,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         sure = check_confidence(confidence)
         return self._local.history.look(lambda history: certificate_of(history, sure))
 
-    @verb("POST", "audit", "admin", plays=True, timeout=600.0)
+    @verb("POST", "audit", "admin", PolicyFileRefused, timeout=600.0)
     def audit(
         self,
         *,

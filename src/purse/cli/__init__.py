@@ -16,10 +16,12 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
+from purse.base.text import legible
 from purse.cli import catalog, demo, lab, recommend, replay, serve, study
 from purse.cli.groups import Sections, account, campaign
 from purse.errors import InvalidInput, PurseError
 
+_LONGEST = 4_000  # characters of a complaint: it may quote what a server or a file says
 # verbs that find again what they had computed
 _CONTINUES = ("compare", "replay", "lab run")
 
@@ -110,7 +112,7 @@ def _complain(problem: dict[str, Any], code: int, as_json: bool) -> int:
 
     as_json   whether the line is JSON: stdout then holds a whole result or nothing
     """
-    detail = " ".join(problem["detail"].split())
+    detail = legible(problem["detail"], _LONGEST)
     if as_json:
         problem = {**problem, "detail": detail, "exit_code": code}
         click.echo(json.dumps(problem, ensure_ascii=False), err=True)

@@ -5,6 +5,7 @@ hand.
 from __future__ import annotations
 
 import json
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -13,9 +14,11 @@ from types import ModuleType
 from purse.base.catalog import Groups, as_catalog
 from purse.base.spec import load_module
 from purse.base.text import first_paragraph
-from purse.errors import InvalidInput, invalid, unknown
+from purse.errors import InvalidInput, PolicyFileRefused, invalid, unknown
 
 as_catalog(__name__)
+# whether policy files, which are code, are run for what happens in this context
+runs_files = ContextVar("runs_files", default=True)
 DEFAULT = "replan"  # the policy of a campaign that names none
 # by what they are for, in the order in which a newcomer meets them
 GROUPS: Groups = {
@@ -113,6 +116,8 @@ def dominated() -> dict[str, str]:
 def load(name: str | ModuleType) -> ModuleType:
     """Return the policy's module, from its name, from the path of a file that ends in `.py`, or a
     module that is loaded already.
+
+    Raise `PolicyFileRefused` if it is a file and `runs_files` says no.
     """
     if isinstance(name, ModuleType):
         module = name
@@ -124,6 +129,11 @@ def load(name: str | ModuleType) -> ModuleType:
     elif not isinstance(name, str):
         raise invalid("policy", name, "must be a name, the path of a policy file or a module")
     elif name.endswith(".py"):
+        if not runs_files.get():
+            raise PolicyFileRefused(
+                f"the policy file {Path(name).name!r} is not run by this service; start it with "
+                "--allow-policy-files if the file can be trusted"
+            )
         module = load_module("policy", Path(name))
     else:
         stem = name.replace("+", "p").replace(".", "_").replace("-", "_")

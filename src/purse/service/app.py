@@ -14,6 +14,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from purse.campaign.storage.connect import connect
 from purse.campaign.webhooks.file import read_file
 from purse.campaign.webhooks.follower import Follower, following
+from purse.policies import runs_files
 from purse.service.auth import Guard
 from purse.service.budgets import Budgets
 from purse.service.dashboard import dashboard_routes
@@ -39,7 +40,7 @@ class Service:
             tokens.current()  # a file that cannot be read is refused now
         receivers = [] if settings.webhooks is None else read_file(settings.webhooks)
         self.storage = storage = connect(settings.storage)
-        self.budgets = Budgets(storage, settings.allow_policy_files)
+        self.budgets, self._runs_files = Budgets(storage), settings.allow_policy_files
         self.views, self.threads = LiveViews(storage), Threads()
         self.followers = [Follower(storage, receiver) for receiver in receivers]
         guard = Guard(tokens, socket=settings.socket is not None)
@@ -87,4 +88,5 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or begin and end with the server."""
+        runs_files.set(self._runs_files)  # for all that the request begins
         await self._app(scope, receive, send)

@@ -14,7 +14,15 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from purse.errors import InvalidInput
-from purse.service.problems import FOREIGN, NO_TOKEN, TOO_LARGE, WRONG_ROLE, ProblemError
+from purse.service.problems import (
+    FOREIGN,
+    LOGGER,
+    NO_TOKEN,
+    TOKENS_UNREADABLE,
+    TOO_LARGE,
+    WRONG_ROLE,
+    ProblemError,
+)
 from purse.service.settings import LOOPBACK
 from purse.service.tokens import Principal, TokenFile
 
@@ -49,7 +57,7 @@ class Guard:
         """
         if self.tokens is not None and (_TOKEN_HEADER in headers or not self.socket):
             scheme, _, secret = headers.get(_TOKEN_HEADER, "").partition(" ")
-            return self.tokens.principal(secret.strip()) if scheme.lower() == "bearer" else None
+            return self._holder(secret.strip()) if scheme.lower() == "bearer" else None
         if not self.socket:
             _refuse_foreign_page(headers)
         if any(name in headers for name in _FORWARDED):
@@ -59,6 +67,16 @@ class Guard:
                 "reached through one, and send a token",
             )
         return _ANYBODY_HERE
+
+    def _holder(self, secret: str) -> Principal | None:
+        """Return the holder of a token."""
+        assert self.tokens is not None
+        try:
+            return self.tokens.principal(secret)
+        except InvalidInput as error:
+            LOGGER.error("%s", error)
+            detail = "nobody is let in until the server's tokens file is mended; its log says more"
+            raise ProblemError(TOKENS_UNREADABLE, detail) from error
 
 
 def _refuse_foreign_page(headers: Mapping[str, str]) -> None:

@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.api.verb import Verb
 from purse.campaign.budget import Budget
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, invalid
 from purse.live.save_file import is_policy_file
-from purse.service.problems import POLICY_FILE, ProblemError
 
 # the one that was used longest ago is closed; opening it again costs time and nothing else
 _OPEN_LIMIT = 256
@@ -29,8 +27,8 @@ B = TypeVar("B", bound=AnyBudget)
 class Budgets:
     """Open campaigns and accounts by name."""
 
-    def __init__(self, storage: Storage, allow_policy_files: bool = False) -> None:
-        self.storage, self.allow_policy_files = storage, allow_policy_files
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
         self._open: OrderedDict[tuple[type[AnyBudget], str], Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -66,11 +64,8 @@ class Budgets:
             created = row.function(of, **arguments, storage=self.storage)
             self.drop(of, created.name)  # an older one of this name is gone
             return self.put(created).status()
-        budget = self.get(of, name)
-        if row.plays and of.KIND == CAMPAIGN and not self.allow_policy_files:
-            _refuse_file(name, budget._local.terms.policy)
         try:
-            return row.function(budget, **arguments)
+            return row.function(self.get(of, name), **arguments)
         except NotFound:
             self.drop(of, name)
             raise
@@ -94,16 +89,6 @@ def _shown(policy: str) -> str:
 def without_folder(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the status or the terms of a campaign, as readers see them."""
     return {**facts, "policy": _shown(facts["policy"])}
-
-
-def _refuse_file(name: str, policy: str) -> None:
-    """Refuse to run the policy of a campaign if it is a file."""
-    if is_policy_file(policy):
-        raise ProblemError(
-            POLICY_FILE,
-            f"campaign {name!r} plays the policy file {_shown(policy)!r}, which this service does "
-            "not run; start it with --allow-policy-files if the file can be trusted",
-        )
 
 
 def _refuse_new_file(policy: Any) -> None:

@@ -28,6 +28,7 @@ from purse.campaign.views.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
 from purse.identification.recommendation import CONFIDENCE, REWARD
 from purse.service.budgets import Budgets, without_folder
+from purse.service.problems import ProblemError
 from purse.service.settings import absolute, address_shown
 
 _FRESH = 0.5  # seconds for which a picture serves everybody
@@ -200,7 +201,7 @@ class LiveViews:
                     if not may_look():
                         return
                     latest = await self.look(name, span)
-                except PurseError:
+                except (PurseError, ProblemError):
                     return
                 quiet += 1
                 if latest.version != version:

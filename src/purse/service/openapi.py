@@ -26,7 +26,7 @@ from purse.service.problems import (
     MEDIA_TYPE,
     NO_TOKEN,
     NOT_JSON,
-    POLICY_FILE,
+    TOKENS_UNREADABLE,
     TOO_LARGE,
     TOO_MANY,
     WRONG_ROLE,
@@ -176,7 +176,7 @@ def _refusals(*kinds: ProblemType) -> dict[str, Schema]:
     """Return the problems that an operation may answer with: its own, and those of all."""
     answers: dict[str, Schema] = {}
     every = [*kinds, OF_ERRORS[InvalidInput], OF_ERRORS[StorageUnavailable]]
-    every += [FOREIGN, TOO_LARGE, TOO_MANY]
+    every += [FOREIGN, TOKENS_UNREADABLE, TOO_LARGE, TOO_MANY]
     for status in sorted({kind.status for kind in every}):
         alike = {kind.slug: kind for kind in every if kind.status == status}
         shown = {
@@ -196,7 +196,6 @@ def _refusals_of(row: Verb) -> dict[str, Schema]:
     own: list[type[PurseError]] = [*row.refuses, *([NotFound] if row.path is not None else [])]
     kinds = [*(OF_ERRORS[error] for error in own), NO_TOKEN, WRONG_ROLE]
     kinds += [NOT_JSON] if row.method == "POST" else []
-    kinds += [POLICY_FILE] if row.plays else []
     return _refusals(*kinds)
 
 

@@ -30,7 +30,7 @@ _RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
 
 NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
 WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
-POLICY_FILE = ProblemType("policy-file", 403, "Policy files are not run by this service")
+TOKENS_UNREADABLE = ProblemType("tokens-unreadable", 503, "The server cannot read its tokens")
 FOREIGN = ProblemType("foreign-request", 403, "The request comes from elsewhere")
 NO_SUCH_PATH = ProblemType("no-such-path", 404, "There is nothing here")
 NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This method is not known here")

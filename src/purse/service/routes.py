@@ -7,7 +7,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
@@ -208,10 +209,15 @@ class Threads:
             )
         self._writing += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+            return await _run(self._writers, work)
         finally:
             self._writing -= 1
 
     async def read(self, work: Callable[[], _T]) -> _T:
         """Do what only reads."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+        return await _run(self._readers, work)
+
+
+async def _run(threads: Executor, work: Callable[[], _T]) -> _T:
+    """Do something in another thread, which may do what the request may."""
+    return await asyncio.get_running_loop().run_in_executor(threads, copy_context().run, work)

@@ -12,17 +12,18 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
-from typing import NamedTuple
+from stat import S_IMODE
+from typing import BinaryIO, NamedTuple
 
 from purse.base import validation
-from purse.base.files import PRIVATE, write_text
-from purse.errors import InvalidInput, StorageUnavailable, unknown
+from purse.base.files import PRIVATE, write_atomically
+from purse.errors import InvalidInput, unknown
 
 if sys.platform != "win32":
     import fcntl
@@ -82,15 +83,9 @@ class TokenFile:
 
     def principal(self, secret: str) -> Principal | None:
         """Return the holder of a token; None if it is unknown or expired.
-        Raise `StorageUnavailable` if the file cannot be read.
+        Raise `InvalidInput` if the file cannot be read.
         """
-        digest = _digest_of(secret)
-        try:
-            tokens = self.current()
-        except InvalidInput as error:
-            raise StorageUnavailable(
-                "the tokens cannot be read; look at the server's tokens file"
-            ) from error
+        digest, tokens = _digest_of(secret), self.current()
         # looks at all: the time taken tells nothing
         matching = [token for token in tokens if compare_digest(token.sha256, digest)]
         valid = [token for token in matching if not token.expired(self.now())]
@@ -131,16 +126,14 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
     secret = _PREFIX + secrets.token_urlsafe(32)
     until = None if expires_after is None else moment(now + expires_after)
     token = _Token(name, role, _digest_of(secret), moment(now), until)
-    line = json.dumps(token._asdict()).encode() + b"\n"
     with _changing(path):
-        before = path.read_bytes() if path.exists() else b""
-        if before and name in {token.name for token in _read(path)}:
+        tokens = _read(path) if path.exists() else []
+        if name in {token.name for token in tokens}:
             raise InvalidInput(
                 f"name={name!r}: there is a token of this name already; purse token revoke "
                 f"{name} removes it"
             )
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:
-            file.write(line if before.endswith(b"\n") or not before else b"\n" + line)
+        _write(path, [*tokens, token])
     return secret
 
 
@@ -150,8 +143,21 @@ def revoke(path: Path, name: str) -> None:
         tokens = _read(path)
         if name not in {token.name for token in tokens}:
             raise unknown("token", name, [token.name for token in tokens])
-        others = [token for token in tokens if token.name != name]
-        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in others), PRIVATE)
+        _write(path, [token for token in tokens if token.name != name])
+
+
+def _write(path: Path, tokens: Iterable[_Token]) -> None:
+    """Write a file of tokens whole or not at all; who could read the one before can read it."""
+    lines = "".join(json.dumps(token._asdict()) + "\n" for token in tokens)
+
+    def write(file: BinaryIO) -> None:
+        with suppress(AttributeError, OSError):  # without a file before, or on Windows
+            before = path.stat()
+            os.fchmod(file.fileno(), S_IMODE(before.st_mode))
+            os.fchown(file.fileno(), before.st_uid, before.st_gid)
+        file.write(lines.encode())
+
+    write_atomically(path, write, PRIVATE)
 
 
 @contextmanager

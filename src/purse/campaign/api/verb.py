@@ -90,7 +90,6 @@ class Verb:
     refuses: tuple[type[PurseError], ...] = ()
     key: str = ""  # of the list, or of the number, in the answer
     lines: bool = False  # whether the answer is JSON lines
-    plays: bool = False  # whether the policy is run
     timeout: float | None = None  # seconds, if the client's own are too few
 
     @property
@@ -224,13 +223,12 @@ def verb(
     *refuses: type[PurseError],
     key: str = "",
     lines: bool = False,
-    plays: bool = False,
     timeout: float | None = None,
 ) -> Callable[[Callable[Concatenate[B, P], R]], Callable[Concatenate[B, P], R]]:
     """Give a method its row, which is sent if the budget is kept on a server."""
 
     def decorate(function: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
-        row = Verb(function, method, path, role, refuses, key, lines, plays, timeout)
+        row = Verb(function, method, path, role, refuses, key, lines, timeout)
 
         @wraps(function)
         def do(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:

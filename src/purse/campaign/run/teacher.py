@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from contextvars import copy_context
 
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.run.learner import JournalRewound, Learner, learn_all
@@ -44,7 +45,9 @@ class Teacher:
             raise JournalRewound(f"another policy plays {self._terms.name!r} now; try again")
         if self._thread is None or not self._thread.is_alive():
             self._wanted = wanted
-            self._thread = threading.Thread(target=self._teach, daemon=True, name="purse teacher")
+            self._thread = threading.Thread(
+                target=copy_context().run, args=(self._teach,), daemon=True, name="purse teacher"
+            )
             self._thread.start()
 
     def next_policy(self) -> Learner | None:
