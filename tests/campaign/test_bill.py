@@ -7,11 +7,12 @@ from __future__ import annotations
 import io
 import random
 from collections import defaultdict
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from purse import Account, AskRefused, BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse import AskRefused, BudgetExhausted, Campaign, Conflict, InvalidInput
 from purse.errors import CampaignExists
 from purse.policies import names
 from tests.support import storages
@@ -335,103 +336,143 @@ def test_create_may_update_what_the_verbs_change() -> None:
 
 
 class Plain:
-    """Levels by their names, added up from what was asked and told; in units of 0.001."""
+    """Levels by their names, added up from what was asked, told and charged; in units of 0.001."""
 
     def __init__(
         self, chain: dict[str, list[str]], budgets: dict[str, int], kept: set[str]
     ) -> None:
         self.chain, self.allowance, self.kept = chain, budgets, kept
-        self.budget, self.spent = dict(budgets), dict.fromkeys(budgets, 0)
-        self.open: dict[tuple[str, int], tuple[int, int]] = {}  # hold, and day
+        self.budget, self.granted = dict(budgets), dict(budgets)  # in all, and of the period
+        self.spent, self.period = dict.fromkeys(budgets, 0), dict.fromkeys(budgets, 0)
+        self.held: dict[tuple[str, int], int] = {}
+        self.asked: dict[tuple[str, int], dict[str, int]] = {}  # the periods of each ticket
         self.most: dict[str, int] = dict.fromkeys(chain, 10)
-        self.day = 0
-
-    def apart(self, level: str) -> int:
-        return sum(held for (name, _), (held, _) in self.open.items() if level in self.chain[name])
 
     def left(self, level: str) -> int:
-        return self.budget[level] - self.spent[level] - self.apart(level)
+        held = sum(units for (name, _), units in self.held.items() if level in self.chain[name])
+        return self.budget[level] - self.spent[level] - held
 
     def can_ask(self, name: str) -> bool:
         return all(self.left(level) >= self.most[name] for level in self.chain[name])
 
-    def report(self, name: str, ticket: int, cost: int, late: tuple[int, int] | None) -> None:
-        held, day = late or self.open.pop((name, ticket))
-        hold = 0 if late else held
+    def ask(self, name: str, ticket: int, hold: int) -> None:
+        self.held[name, ticket], self.asked[name, ticket] = hold, dict(self.period)
+        assert all(self.left(level) >= 0 for level in self.chain[name]), (name, ticket)
+
+    def report(self, name: str, ticket: int, cost: int) -> None:
+        hold = self.held.pop((name, ticket), 0)
         for level in self.chain[name]:
             self.spent[level] += cost
-            if day < self.day and level not in self.kept:
-                self.budget[level] += cost - hold  # it was another day's money
+            if self.asked[name, ticket][level] < self.period[level]:  # of another day's money
+                self.granted[level] += hold - cost if level in self.kept else 0
+                self.budget[level] += 0 if level in self.kept else cost - hold
         if cost > hold:
             self.most[name] = max(self.most[name], cost)
 
-    def next_day(self) -> None:
-        self.day += 1
-        for level, units in self.allowance.items():
-            rest = self.left(level) if level in self.kept else 0
-            self.budget[level] = self.spent[level] + self.apart(level) + rest + units
+    def charge(self, name: str, units: int) -> bool:
+        if can := all(self.spent[level] + units >= 0 for level in self.chain[name]):
+            self.spent |= {level: self.spent[level] + units for level in self.chain[name]}
+        return can
+
+    def set_budget(self, level: str, units: int, when: str) -> None:
+        self.allowance[level] = units
+        if when == "now":
+            self.budget[level] += units - self.granted[level]
+            self.granted[level] = units
+
+    def renew(self, level: str) -> None:
+        self.period[level] += 1
+        self.granted[level] = self.allowance[level] + self.left(level) * (level in self.kept)
+        self.budget[level] += self.granted[level] - self.left(level)
 
 
-@pytest.mark.parametrize("seed", range(scale(40, 1_000)))
-def test_an_ask_is_granted_if_and_only_if_every_level_has_room(seed: int) -> None:
-    """P1 over levels, days, late reports and voids, against a reference that only adds up."""
-    play(seed)
+@pytest.mark.parametrize("block", range(40))
+def test_an_ask_is_granted_if_and_only_if_every_level_has_room(block: int) -> None:
+    """P1 over levels, days, late reports, voids, charges and new budgets, against a reference that
+    only adds up.
+    """
+    for number in range(scale(1, 250)):
+        play(block + 40 * number, every=scale(4, 40))
 
 
-def play(seed: int, every: int = 1) -> None:
+CHAIN = {"firm": ["firm"], "team": ["team", "firm"]}
+CHAIN |= {name: [name, "team", "firm"] for name in ("one", "two")}
+ABOVE = {"team": "firm", "one": "team", "two": "team"}
+BUDGETS = {"firm": 300, "team": 200, "one": 150, "two": 150}
+
+
+def grown(
+    harness: StorageHarness, kept: set[str], every: str, expires_after: float, end: str = ""
+) -> dict[str, Any]:
+    """A tree of three levels, by their names without an end; `kept` carry over what is left."""
+    tree: dict[str, Any] = {}
+    for name, units in BUDGETS.items():
+        terms: dict[str, Any] = {"budget": f"0.{units}", "every": every}
+        terms["carry"] = "all" if name in kept else "none"
+        terms |= {"account": ABOVE[name] + end} if name in ABOVE else {}
+        tree[name] = (
+            harness.account(name + end, **terms)
+            if name in ("firm", "team")
+            else made(harness, name + end, **terms, expires_after=expires_after)
+        )
+    return tree
+
+
+def play(seed: int, every: int) -> None:
     """Play a history of 120 steps; compare all levels at some of them, and P1 at every ask."""
     chance, harness = random.Random(seed), storages.MemoryHarness()
-    budgets = {"firm": 300, "team": 200, "one": 150, "two": 150}
-    kept = {level for level in budgets if chance.random() < 0.5}
-    terms = {
-        level: {"budget": f"0.{units:03d}", "every": "day",
-                "carry": "all" if level in kept else "none"}
-        for level, units in budgets.items()
-    }  # fmt: skip
-    firm = Account.create("firm", storage=harness.storage(), **terms["firm"])
-    team = Account.create("team", account="firm", storage=harness.storage(), **terms["team"])
-    campaigns = {
-        name: made(harness, name, account="team", expires_after=5 * 3600, **terms[name])
-        for name in ("one", "two")
-    }
-    plain = Plain({name: [name, "team", "firm"] for name in campaigns}, budgets, kept)
-    gone: list[tuple[str, int, int]] = []
-    levels: dict[str, Any] = {"firm": firm, "team": team, **campaigns}
+    kept = {level for level in BUDGETS if chance.random() < 0.5}
+    levels = grown(harness, kept, "day", 5 * 3600)
+    plain, gone = Plain(CHAIN, dict(BUDGETS), kept), list[tuple[str, int]]()
     for step in range(120):
-        name = chance.choice(["one", "two"])
-        campaign, mine = campaigns[name], [number for of, number in plain.open if of == name]
-        match chance.choices(["ask", "tell", "void", "late", "hours"], [8, 6, 1, 1, 1])[0]:
+        name, at = chance.choice(["one", "two"]), chance.choice(list(levels))
+        campaign, mine = levels[name], [number for of, number in plain.held if of == name]
+        verbs = ["ask", "tell", "void", "late", "hours", "charge", "budget"]
+        match chance.choices(verbs, [16, 12, 2, 2, 2, 1, 1])[0]:
             case "ask" if plain.can_ask(name):
                 ticket = campaign.ask()
-                plain.open[name, ticket.id] = plain.most[name], plain.day
                 assert ticket.held == (f"{plain.most[name] / 1000:g}",)
-                assert all(plain.left(level) >= 0 for level in plain.chain[name])
+                plain.ask(name, ticket.id, plain.most[name])
             case "ask":
                 with pytest.raises(BudgetExhausted):
                     campaign.ask()
             case "tell" if mine:
                 number, cost = chance.choice(mine), chance.choice([1, 5, 10, 10, 14, 40])
                 campaign.tell(number, 1, f"0.{cost:03d}")
-                plain.report(name, number, cost, None)
+                plain.report(name, number, cost)
             case "void" if mine:
-                number = chance.choice(mine)
-                campaign.void(number)
-                day = plain.open[name, number][1]
-                plain.report(name, number, 0, None)
-                gone.append((name, number, day))
+                gone.append((name, chance.choice(mine)))
+                campaign.void(gone[-1][1])
+                plain.report(*gone[-1], 0)
             case "late" if gone:
-                name, number, day = gone.pop()
-                campaigns[name].settle(number, "0.007")
-                plain.report(name, number, 7, (0, day))
+                name, number = gone.pop()
+                levels[name].settle(number, "0.007")
+                plain.report(name, number, 7)
+            case "charge":
+                units = chance.choice([-30, -1, 1, 30])
+                refused = pytest.raises(InvalidInput, match="a credit must be at most")
+                with nullcontext() if plain.charge(at, units) else refused:
+                    levels[at].charge(f"{units / 1000:.3f}")
+            case "budget":
+                units, when = chance.choice([0, 60, 150, 300]), chance.choice(["now", "next"])
+                levels[at].set_budget(f"0.{units:03d}", when=when)
+                plain.set_budget(at, units, when)
             case "hours":
                 harness.clock += 6 * HOUR
                 if harness.clock // (24 * HOUR) > (harness.clock - 6 * HOUR) // (24 * HOUR):
-                    plain.next_day()
-        for level in budgets if step % every == every - 1 else ():
-            (purse,) = levels[level].status().purses
-            assert purse.left == text(plain.left(level)), level
-            assert purse.spent == text(plain.spent[level])
-    assert firm.audit().findings == ()
+                    for level in levels:
+                        plain.renew(level)
+        for level in levels if step % every == every - 1 else ():
+            check_level(levels[level].status(), level, plain)
+    assert levels["firm"].audit().findings == ()
+
+
+def check_level(status: Any, level: str, plain: Plain) -> None:
+    """What it shows is what the reference adds up."""
+    (purse,) = status.purses
+    assert purse.left == text(plain.left(level)), level
+    assert purse.spent == text(plain.spent[level]), level
+    assert status.period.budget == (text(plain.granted[level]),), level
 
 
 def text(units: int) -> str:

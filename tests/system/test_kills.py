@@ -5,9 +5,14 @@ lost, nothing happens twice, and the budgets hold.
 from __future__ import annotations
 
 import json
+import os
+import random
+import signal
 import subprocess
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,10 +20,11 @@ from typing import Any
 import psutil
 import pytest
 
-from purse import Account
+from purse import Account, PurseError
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import calendar
+from tests.campaign.test_bill import BUDGETS, CHAIN, Plain, check_level, grown
 from tests.support import kill_worker
 from tests.support.check_log import check_accounts, check_promises
 from tests.support.client_log import SHORT_HOUR, FileClientLog
@@ -26,7 +32,7 @@ from tests.support.fault_injection import LABELS
 from tests.support.kill_worker import ACCOUNTS, AT_RANDOM, CAMPAIGNS, CLIENTS
 from tests.support.paths import ROOT
 from tests.support.soak import scale
-from tests.support.storages import counts
+from tests.support.storages import StorageHarness, counts
 
 
 @pytest.fixture(autouse=True)
@@ -133,3 +139,110 @@ def restarted(server: Any) -> None:
         except (subprocess.SubprocessError, AssertionError):
             time.sleep(0.05)
     raise AssertionError("the server did not come back")
+
+
+WISHES = ["ask", "tell", "void", "late", "charge", "budget"]
+
+
+def spend(address: str, names: dict[str, str], seed: int) -> None:
+    """Ask, report, charge and set budgets at random; every other process dies on the way."""
+    rng, levels = random.Random(seed), opened(names, connect(address))
+    if seed % 2:
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.01, 0.5))  # which ends it at once
+    for _ in range(15):
+        campaign: Any = levels[rng.choice(["one", "two"])]
+        ticket, cost = rng.randrange(1, 30), f"0.{rng.choice([1, 5, 10, 10, 14, 40]):03d}"
+        with suppress(PurseError):
+            match rng.choices(WISHES, [8, 8, 2, 2, 1, 1])[0]:
+                case "ask":
+                    campaign.ask_many(rng.choice([1, 3]))
+                case "tell":
+                    campaign.tell(ticket, 1, cost)
+                case "void":
+                    campaign.void(ticket)
+                case "late":
+                    campaign.settle(ticket, cost)
+                case "charge":
+                    rng.choice(list(levels.values())).charge(rng.choice(["-0.001", "0.03"]))
+                case "budget":
+                    level, when = rng.choice(list(levels.values())), rng.choice(["now", "next"])
+                    level.set_budget(rng.choice(["0.06", "0.3"]), when)  # type: ignore[arg-type]
+
+
+def opened(names: dict[str, str], storage: Any) -> dict[str, Any]:
+    """The levels of a tree."""
+    return {
+        level: (Campaign if level in ("one", "two") else Account).open(name, storage=storage)
+        for level, name in names.items()
+    }
+
+
+def deaths(address: str, names: dict[str, str], seed: int) -> int:
+    """How many of eight processes at once were killed."""
+    children = []
+    for child in range(8):
+        if (pid := os.fork()) == 0:
+            try:
+                spend(address, names, 8 * seed + child)
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        children.append(pid)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+    assert set(codes) <= {0, -signal.SIGALRM}
+    return sum(code != 0 for code in codes)
+
+
+def check_history(levels: dict[str, Any], kept: set[str]) -> int:
+    """P1 at every ask, added up from the journals in the order of the tree; return their number."""
+    plain, asks, paid = Plain(CHAIN, dict(BUDGETS), kept), 0, set[tuple[str, int]]()
+    lines = [
+        (turn, level, entry)
+        for level, each in levels.items()
+        for entry, turn, _ in each.storage.digested(each.name, 0, 10**6)
+    ]
+    for _, level, entry in sorted(lines, key=lambda line: line[0]):
+        body, ticket = entry.body, entry.ticket or 0
+        match entry.kind:
+            case "asked":
+                plain.ask(level, ticket, body["held"][0] // 10**6)
+                asks += 1
+            case "told" | "settled" | "voided" if (level, ticket) not in paid:
+                paid |= {(level, ticket)} if "costs" in body else set()
+                plain.report(level, ticket, body.get("costs", [0])[0] // 10**6)
+            case "charged":
+                assert plain.charge(level, body["amount"][0] // 10**6)
+            case "budget_set":
+                when = "next" if "next" in body else "now"
+                plain.set_budget(level, body["units"][0] // 10**6, when)
+            case "renewed":
+                plain.renew(level)
+    for level, each in levels.items():
+        check_level(each.status(), level, plain)
+    assert levels["firm"].audit().findings == ()
+    return asks
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_promise_holds_at_every_grant_while_processes_die(
+    kind: str, make_harness: Callable[[str], StorageHarness]
+) -> None:
+    """Of trees with periods, late, void, presumed and wrong bills, charges and new budgets."""
+    dead, asks, harness = 0, 0, make_harness(kind)
+    for seed in range(scale(3, 300)):
+        rng = random.Random(seed)
+        kept = {level for level in BUDGETS if rng.random() < 0.5}
+        harness.clock = int(time.time() * 1000)
+        names = {
+            level: each.name for level, each in grown(harness, kept, "1h", 0.3, f"-{seed}").items()
+        }
+        harness.close()
+        dead += deaths(harness.address, names, seed)
+        harness.clock = int(time.time() * 1000)
+        levels = opened(names, harness.storage())
+        for level in levels.values():
+            level.pause()  # no period begins after that
+        asks += check_history(levels, kept)
+    assert min(dead, asks) > 0
+    print(f"{dead} kills, {asks} asks")
