@@ -43,9 +43,7 @@ from research.leaderboard.tables import cases_csv, heat_figure
 @workers_option
 @device_option
 @json_option
-def leaderboard(
-    policies: tuple[str, ...], folder: str, workers: int | None, as_json: bool, **options: Any
-) -> None:
+def leaderboard(policies: tuple[str, ...], folder: str, as_json: bool, **options: Any) -> None:
     """Play a suite with every policy, and say which one to use.
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
@@ -55,7 +53,7 @@ def leaderboard(
     numbers of the page. The same command continues an interrupted run. Several processes may play
     some policies each into one folder.
     """
-    board = play(policies or None, n_workers=workers, folder=folder, **options)
+    board = play(policies or None, folder=folder, **options)
     target, record = Path(folder), record_of(board)
     figure = heat_figure(record)
     files = write_figure(figure, target, kinds=("png", "svg"))

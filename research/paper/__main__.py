@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -19,14 +20,14 @@ from research.paper import study
 @workers_option
 @device_option
 @json_option
-def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: bool) -> None:
+def paper(folder: str, as_json: bool, **options: Any) -> None:
     """Study every claim of the paper, and write the page that says which are true.
 
     Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
     verdicts, and writes paper.html (one file), paper.md and pictures. The same command continues an
     interrupted run.
     """
-    report = study(folder, quick=quick, n_workers=workers, device=device)
+    report = study(folder, **options)
     if as_json:
         verdicts = {
             title: {"verdict": claim.verdict, "measured": claim.measured, "agrees": claim.agrees}

@@ -43,7 +43,8 @@ def test_bounds_for_machines(command: Command) -> None:
     assert answer["KUBE"]["value"] is None
     code, out, err = command(f"lab bounds -b 1e4 --json -w {WORLD}")
     assert (code, err) == (0, "")
-    assert json.loads(out) == [row._asdict() for row in bounds.for_world(WORLD, 1e4)]
+    rows = bounds.table(budget=1e4, **bound.problem_of(WORLD, 1e4))
+    assert json.loads(out) == [row._asdict() for row in rows]
 
 
 @pytest.mark.parametrize(

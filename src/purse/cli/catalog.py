@@ -59,7 +59,7 @@ def worlds(name: str | None, as_json: bool) -> None:
 @click.command()
 @policies_argument
 @workers_option
-def warm(policies: tuple[str, ...], workers: int | None) -> None:
+def warm(policies: tuple[str, ...], n_workers: int | None) -> None:
     """Compile policies now, so that nothing has to wait for it later.
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is what
@@ -69,7 +69,7 @@ def warm(policies: tuple[str, ...], workers: int | None) -> None:
     from purse.lab.replay import warm as ahead
 
     names: dict[str, Any] = {"policies": policies} if policies else {}
-    click.echo(f"Compiled code is in {ahead.warm(**names, n_workers=workers)}")
+    click.echo(f"Compiled code is in {ahead.warm(**names, n_workers=n_workers)}")
 
 
 def _describe(

@@ -68,7 +68,7 @@ policies_argument = click.argument(
     "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete_policies
 )
 workers_option = option(
-    "--workers N", "Threads, which change no number [default: all cores].", type=int
+    "--workers N n_workers", "Threads, which change no number [default: all cores].", type=int
 )
 json_option = option("--json as_json", "Print JSON instead of a table.", is_flag=True)
 seed_option = option("--seed", "The same seed gives the same numbers.", default=0)

@@ -202,7 +202,7 @@ def replay(
     policies: tuple[str, ...],
     budgets: tuple[_Amount, ...],
     paths: int | None,
-    workers: int | None,
+    n_workers: int | None,
     folder: Path | None,
     as_json: bool,
     prior: Path | None,
@@ -263,7 +263,7 @@ def replay(
         Path("stdin") if str(data) == "-" else data,
         json.dumps([str(data), decides], sort_keys=True, default=str) if decides else None,
     )
-    played = purse.replay(rounds, n_workers=workers, folder=target, **fields)
+    played = purse.replay(rounds, n_workers=n_workers, folder=target, **fields)
     if create is not None:
         _create(create, played)
         return

@@ -18,6 +18,7 @@ from purse.cli.options import (
 )
 from purse.cli.output import print_json, print_notions
 
+_paths_option = option("-n --paths n_paths", "Independent paths.", default=100)
 _RESULTS = ("gain", "rounds", "spent", "pulls", "ended")  # arrays with a row for each path
 
 
@@ -25,20 +26,14 @@ _RESULTS = ("gain", "rounds", "spent", "pulls", "ended")  # arrays with a row fo
 @policy_argument
 @world_option
 @sizes_option
-@option("-n --paths", "Independent paths.", default=100)
+@_paths_option
 @option("--plays", "Arms per round.", default=1)
 @option("--horizon T", "Rounds after which the game ends.", type=int)
 @delay_option
 @device_option
 @common
 def simulate(
-    policy: str,
-    world: str,
-    budget: tuple[float, ...],
-    paths: int,
-    workers: int | None,
-    as_json: bool,
-    **options: Any,
+    policy: str, world: str, budget: tuple[float, ...], as_json: bool, **options: Any
 ) -> None:
     """Play one policy against one world.
 
@@ -48,7 +43,7 @@ def simulate(
     import purse
 
     sizes = budget[0] if len(budget) == 1 else list(budget)
-    run = purse.simulate(policy, world, sizes, n_paths=paths, n_workers=workers, **options)
+    run = purse.simulate(policy, world, sizes, **options)
     if not as_json:
         click.echo(str(run))
         return
@@ -61,18 +56,10 @@ def simulate(
 @policy_argument
 @world_option
 @option("-b --budget", "Budget of each path.", required=True, type=number)
-@option("-n --paths", "Independent paths.", default=100)
+@_paths_option
 @device_option
 @common
-def regret(
-    policy: str,
-    world: str,
-    budget: float,
-    paths: int,
-    workers: int | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def regret(policy: str, world: str, as_json: bool, **options: Any) -> None:
     """Measure every notion of regret of one policy on one world.
 
     The literature has one name for several numbers; each has its own line here. The policy and its
@@ -80,7 +67,7 @@ def regret(
     """
     from purse.lab.study.regrets import regrets
 
-    measured = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
+    measured = regrets(policy, world, **options)
     if not as_json:
         print_notions(measured)
         return

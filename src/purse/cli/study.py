@@ -71,7 +71,7 @@ def compare(
     budgets: tuple[float, ...],
     paths: int | None,
     folder: Path | None,
-    workers: int | None,
+    n_workers: int | None,
     device: str,
     as_json: bool,
     **options: Any,
@@ -99,10 +99,8 @@ def compare(
         **options,
     )
     target = folder or folder_named(COMPARISON, plan.toml if chosen_options(_DECIDES) else None)
-    result = defaults.run(
-        plan, n_workers=workers, device=device, folder=target, shared=folder is None
-    )
-    _present(result, target, as_json)
+    how: dict[str, Any] = {"n_workers": n_workers, "device": device, "shared": folder is None}
+    _present(defaults.run(plan, folder=target, **how), target, as_json)
 
 
 @click.command()
@@ -122,9 +120,7 @@ def init(path: Path) -> None:
 @click.argument("study", metavar="STUDY.TOML|FOLDER", type=PATH)
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @run_options
-def run(
-    study: Path, folder: Path | None, workers: int | None, as_json: bool, **options: Any
-) -> None:
+def run(study: Path, folder: Path | None, as_json: bool, **options: Any) -> None:
     """Run the study in a file, or continue the study in a folder.
 
     Finished parts are not played again: an interrupted study continues, and a changed one plays
@@ -142,7 +138,7 @@ def run(
         plan = study_file.load(study)
     # a comparison is continued with what it shares with others
     options["shared"] = folder is None and study.name.startswith(COMPARISON)
-    _present(run_plan(plan, n_workers=workers, folder=target, **options), target, as_json)
+    _present(run_plan(plan, folder=target, **options), target, as_json)
 
 
 @click.command()

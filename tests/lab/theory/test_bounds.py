@@ -314,11 +314,11 @@ def test_the_setting_of_a_world(world: str, iid: bool, costs: str) -> None:
 def test_a_world_of_ones_own_has_bounds() -> None:
     world = worlds.bernoulli(rewards=[0.9, 0.1], costs=[0.5, 0.5])
     setting = Setting(True, "one", "bernoulli")
-    rows = bounds.for_world(world, 1000, alpha=1)
+    rows = bounds.table(budget=1000, alpha=1, **problem_of(world, 1000))
     assert rows == bounds.table(2, 1000, 0.5, cost_max=0.5, alpha=1, gaps=[1.6], setting=setting)
     assert rows[7].value == 500
     # the world of Theorem 5 says its power
-    fifth = bounds.for_world("theorem5:alpha=.9", 1024)[7]
+    fifth = bounds.table(budget=1024, **problem_of("theorem5:alpha=.9", 1024))[7]
     assert (fifth.value, fifth.applies) == (256, True)
     # a constant cost is the one cost only at the declared least
     assert setting_of(replace(world, cost_min=world.cost_min // 5)).costs == "per arm"

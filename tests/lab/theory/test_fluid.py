@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from purse import worlds
-from purse.engine.draws import draws
 from purse.errors import MissingExtra
-from purse.lab.theory.fluid import best_fixed_distribution, lp_optimum, mix
+from purse.lab.theory.fluid import lp_optimum, mix
 
 
 def test_the_closed_form_is_the_linear_program() -> None:
@@ -46,37 +45,6 @@ def test_several_resources_are_solved_and_both_limits_hold() -> None:
     assert found.plays.sum() <= 5000 + 1e-6
     assert found.value == pytest.approx(world.reward_means @ found.plays)
     assert lp_optimum(world, [100, 3000], horizon=1000).value < found.value
-
-
-def brute(rewards: np.ndarray, costs: np.ndarray, budget: float, *, idle: bool) -> float:
-    """The best over a grid of distributions and all prefixes, fluid."""
-    n_arms, steps = rewards.shape[1], 40
-    parts = np.indices((steps + 1,) * n_arms).reshape(n_arms, -1)
-    sums = parts.sum(axis=0)
-    p = parts[:, (sums == steps) | (idle & (sums < steps))] / steps
-    fits = np.cumsum(costs @ p, axis=0) <= budget + 1e-12
-    return float(np.where(fits, np.cumsum(rewards @ p, axis=0), 0).max())
-
-
-@pytest.mark.parametrize("horizon", [None, 12])
-def test_the_best_fixed_distribution_is_that_of_a_fine_grid(horizon: int | None) -> None:
-    random = np.random.default_rng(1)
-    for _ in range(40):
-        n_arms = int(random.integers(1, 4))
-        rewards = random.integers(0, 11, (12, n_arms)) / 10
-        costs = random.integers(1, 11, (12, n_arms)) / 10
-        world, budget = worlds.table(rewards, costs), float(random.integers(5, 40)) / 10
-        exact = best_fixed_distribution(world, budget, horizon=horizon)
-        rough = brute(rewards, costs, budget, idle=horizon is not None)
-        assert rough - 1e-9 <= exact <= rough + 0.6
-
-
-def test_it_is_at_least_what_every_arm_alone_gains_in_the_fluid_sense() -> None:
-    world = worlds.make("switching:segments=[5,3],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]", 1)
-    for path in range(5):
-        rewards, units = draws(world, 60, path=path)
-        alone = max(rewards[np.cumsum(units[:, i, 0]) <= 10 * 10**9, i].sum() for i in range(2))
-        assert best_fixed_distribution(world, 10, path=path) >= alone
 
 
 def test_without_scipy_one_resource_has_an_optimum_and_several_name_the_extra(

@@ -12,7 +12,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory import bounds, coin_bounds, contexts, fluid, knapsack, published_bounds
-from purse.lab.theory.bound import Setting
+from purse.lab.theory.bound import Setting, problem_of
 from purse.lab.theory.knapsack import bounded, dynamic_optimum, exact, greedy
 from purse.worlds.bernoulli import bernoulli
 
@@ -70,10 +70,9 @@ BOUNDS: list[tuple[Call, str]] = [
     ),
     (lambda: table(2, 100, 0.5, setting=Setting(True, "few")), f"costs='few': {KINDS}"),
     # worlds
-    (lambda: bounds.for_world(bernoulli([0.5], [0.5]), -1), f"budget=-1: {ABOVE_0}"),
-    (lambda: bounds.for_world(TWO_RESOURCES, 9), "bernoulli:.* has 2 resources; these bounds are"),
-    (lambda: bounds.for_world("bernouli", 9), "unknown world 'bernouli'; did you mean 'bernoulli'"),
-    (lambda: bounds.for_world(worlds.example("pricing"), 9), ".*pulls that cost nothing"),
+    (lambda: problem_of(TWO_RESOURCES, 9), "bernoulli:.* has 2 resources; these bounds are"),
+    (lambda: problem_of("bernouli", 9), "unknown world 'bernouli'; did you mean 'bernoulli'"),
+    (lambda: problem_of(worlds.example("pricing"), 9), ".*pulls that cost nothing"),
     # `tsallis-inf.coin` and other policies
     (lambda: coin_bounds.stationary(2, 10, 0.5, deviation=-1), f"deviation=-1: {AT_LEAST_0}"),
     (lambda: coin_bounds.with_price(2, 10, 0.5, 0), f"price_max=0: {ABOVE_0}"),
@@ -99,10 +98,6 @@ OPTIMA: list[tuple[Call, str]] = [
     (lambda: dynamic_optimum(bernoulli([1], [0.5]), -1), "budget=-1: must be positive"),
     (lambda: dynamic_optimum(bernoulli([1], [0.5]), [1, 2]), ".*must be one positive number"),
     (lambda: fluid.lp_optimum("two_worlds", 10), "two_worlds has no means that stay the same"),
-    (
-        lambda: fluid.best_fixed_distribution("bernoulli:rewards=[.5],costs=[[1,2]]", 10),
-        ".*2 resources; the best fixed distribution is for one",
-    ),
     (
         lambda: contexts.lp_with_contexts("bernoulli:rewards=[1],costs=[1]", 10),
         ".*has no features, so there are no contexts",

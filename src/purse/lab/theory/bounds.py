@@ -39,15 +39,12 @@ from purse.lab.theory.bound import (
     SMALLEST,
     Bound,
     Setting,
-    problem_of,
     scaled,
 )
 from purse.lab.theory.lower_bounds import kappa, refuted_from, theorem2, theorem5, two_worlds
 from purse.policies.exp3_bwk import gamma_of
-from purse.types import World
 
 __all__ = [
-    "for_world",
     "kappa",
     "proposition_a",
     "proposition_c",
@@ -270,11 +267,3 @@ def table(
         ),
         *_TABLE_1,
     ]
-
-
-def for_world(world: str | World, budget: float, *, alpha: float = 0.5) -> list[Bound]:
-    """Return all bounds for a world of one resource; its setting decides which of them apply.
-
-    Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
-    """
-    return table(budget=budget, alpha=alpha, **problem_of(world, budget))

@@ -1,14 +1,11 @@
 """The best mixture of arms with a budget and a horizon: what a player gains in expectation.
 
-    lp_optimum               max sum_i mu(i) x(i)  subject to  sum_i rho_j(i) x(i) <= B_j,  sum_i
-                             x(i) <= T,  x >= 0
-    best_fixed_distribution  max over tau <= T and distributions p of  sum_{t <= tau} sum_i p(i)
-                             r_t(i) subject to  sum_{t <= tau} sum_i p(i) c_t(i) <= B: fluid, on the
-                             draws of one path
+    lp_optimum   max sum_i mu(i) x(i)  subject to  sum_i rho_j(i) x(i) <= B_j,  sum_i x(i) <= T,
+                 x >= 0
 
-With a horizon, rounds may be skipped, so p may sum to less than 1. In an i.i.d. world `lp_optimum`
-bounds the gain of every policy from above, up to one reward. For one resource both have a closed
-form: the optimum mixes at most two arms. For several HiGHS solves the linear program.
+In an i.i.d. world `lp_optimum` bounds the gain of every policy from above, up to one reward. For
+one resource it has a closed form: the optimum mixes at most two arms. For several HiGHS solves the
+linear program.
 
 The optimum over the rows of a table has, for each row, a mixture of arms or nothing:
 
@@ -28,13 +25,10 @@ import numpy as np
 from purse import worlds
 from purse.base import amounts, validation
 from purse.base.optional import scipy
-from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.types import Floats, Ints, World
 
-__all__ = ["best_fixed_distribution", "lp_optimum"]  # for users
-
-
+__all__ = ["lp_optimum"]  # for users
 _SEVERAL = "the optimum for several resources"
 
 
@@ -60,8 +54,7 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
     world = worlds.make(world, budget)
     if world.reward_means is None or world.cost_means is None:
         raise InvalidInput(
-            f"{world.name} has no means that stay the same; the best fixed distribution "
-            "is for worlds that change"
+            f"{world.name} has no means that stay the same, so that no mixture is best"
         )
     rounds = world.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
     budgets = amounts.budget_array(budget, world.n_resources) / amounts.UNIT
@@ -106,47 +99,6 @@ def mix(costs: Floats, rewards: Floats, budget: float, rounds: float | None) -> 
             if gain > value:
                 value, best = gain, rounds * ((1 - share) * alone[i] + share * alone[j])
     return best
-
-
-def best_fixed_distribution(
-    world: str | World, budget: float, *, horizon: int | None = None, seed: int = 0, path: int = 0
-) -> float:
-    """Return the fluid gain of the best distribution over arms on the draws of one path.
-
-    budget       one amount
-    horizon      the number of rounds; None: the world's own
-    seed, path   the draws, as `purse.simulate` makes them
-
-    The same distribution is played in every round.
-
-    Raise `InvalidInput` when the world has several resources.
-
-    >>> best_fixed_distribution("table:rewards=[[1,0],[0,1]],costs=[[1,1],[1,1]]", budget=2)
-    1.0
-    """
-    world = worlds.make(world, budget)
-    if world.n_resources > 1:
-        raise InvalidInput(
-            f"{world.name} has {world.n_resources} resources; the best fixed distribution "
-            "is for one"
-        )
-    total = float(amounts.budget_array(budget, 1)[0] / amounts.UNIT)
-    end = world.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
-    longest = end if end is not None else int(total * amounts.UNIT // world.cost_min.min()) + 1
-    rewards, units = draws(world, min(longest, world.n_rounds or longest), seed=seed, path=path)
-    gains, spent = np.cumsum(rewards, axis=0), np.cumsum(units[:, :, 0], axis=0) / amounts.UNIT
-    if end is not None:  # doing nothing is an arm too
-        gains, spent = np.pad(gains, ((0, 0), (0, 1))), np.pad(spent, ((0, 0), (0, 1)))
-    fits = spent <= total
-    value = float(np.where(fits, gains, 0).max(initial=0.0))
-    for i in range(gains.shape[1]):
-        for j in range(gains.shape[1]):
-            both = fits[:, i] & ~fits[:, j]
-            if both.any():
-                share = (total - spent[both, i]) / (spent[both, j] - spent[both, i])
-                mixed = (1 - share) * gains[both, i] + share * gains[both, j]
-                value = max(value, float(mixed.max()))
-    return value
 
 
 def hindsight(rewards: Floats, units: Ints | Floats, budget: float) -> tuple[float, float, float]:
