@@ -30,28 +30,6 @@ CONFIDENCE, LITTLE = 0.95, 0.6  # the default, and one at which mistakes could b
 ENOUGH = 1e6  # money that never runs out
 RIVAL = "replan"
 MEASURED = record.DOCS / "recommend" / "measured.json"
-FIRST = """\
-# The best arm, measured
-
-The policy `best-arm` on {worlds} worlds of [measured.json](measured.json), {paths:,} paths each, \
-with money that never ends the game; `python -m research.evidence.recommend` measures it.
-At a confidence of {sure:.0%}, at most {wrong} of the answers may be wrong, {allowed} with two \
-standard errors; at {little:.0%} the latter is {allowed_little}.
-"""
-COSTS = """\
-## What an answer costs
-
-Money until the answer is sure at {sure:.0%}, mean and standard error, beside uniform sampling \
-with the same end.
-`best-arm` saves from {least} to {most} of it.
-"""
-RIVAL_SECTION = """\
-## What a policy for gain says
-
-`{rival}` gets the mean money of `best-arm` as its budget, and looks for the largest gain.
-The arm that it pulls most, and the one with the best mean under it, are answers, too; nothing \
-says how sure they are.
-"""
 
 
 class Question(NamedTuple):
@@ -174,77 +152,46 @@ def markdown(facts: dict[str, Any]) -> str:
     """Return the page."""
     rows, sure, little, paths = (facts[key] for key in ("rows", "confidence", "little", "paths"))
     saved = [1 - row["ours"]["mean"] / row["uniform"]["mean"] for row in rows]
-    first = FIRST.format(
-        worlds=len(rows),
-        paths=paths,
-        sure=sure,
-        wrong=percent(1 - sure),
-        allowed=percent(allowed(sure, paths)),
-        little=little,
-        allowed_little=percent(allowed(little, paths)),
-    )
-    costs = COSTS.format(sure=sure, least=percent(min(saved)), most=percent(max(saved)))
+    wrong, costs, rival = list[list[str]](), list[list[str]](), list[list[str]]()
+    for row, part in zip(rows, saved, strict=True):
+        unsure = max(row[key]["unsure"] for key in ("ours", "uniform", "little"))
+        shares = (row["ours"]["wrong"], row["little"]["wrong"], unsure)
+        wrong.append([row["name"], *map(percent, shares)])
+        spent = [
+            f"{number(row[key]['mean'])} ± {number(row[key]['error'])}"
+            for key in ("ours", "uniform")
+        ]
+        costs.append([row["name"], *spent, percent(part), number(row["little"]["mean"])])
+        said = (row["rival"]["most_pulled_wrong"], row["rival"]["best_mean_wrong"])
+        rival.append([row["name"], *map(percent, said)])
     parts = [
-        first,
-        wrong_table(rows, sure, little),
-        "",
-        costs,
-        costs_table(rows, saved, little),
-        "",
-        RIVAL_SECTION.format(rival=facts["rival"]),
-        rival_table(rows),
+        "# The best arm, measured",
+        f"The policy `best-arm` on {len(rows)} worlds of [measured.json](measured.json), {paths:,} "
+        "paths each, with money that never ends the game; `python -m research.evidence.recommend` "
+        "measures it.\n"
+        f"At a confidence of {sure:.0%}, at most {percent(1 - sure)} of the answers may be wrong, "
+        f"{percent(allowed(sure, paths))} with two standard errors; at {little:.0%} the latter is "
+        f"{percent(allowed(little, paths))}.",
+        markdown_table(
+            ["world", f"wrong at {sure:.0%}", f"wrong at {little:.0%}", "no answer"], wrong
+        ),
+        "## What an answer costs",
+        f"Money until the answer is sure at {sure:.0%}, mean and standard error, beside uniform "
+        "sampling with the same end.\n"
+        f"`best-arm` saves from {percent(min(saved))} to {percent(max(saved))} of it.",
+        markdown_table(
+            ["world", "`best-arm`", "uniform", "saved", f"`best-arm` at {little:.0%}"], costs
+        ),
+        "## What a policy for gain says",
+        f"`{facts['rival']}` gets the mean money of `best-arm` as its budget, and looks for the "
+        "largest gain.\n"
+        "The arm that it pulls most, and the one with the best mean under it, are answers, too; "
+        "nothing says how sure they are.",
+        markdown_table(
+            ["world", "most pulled arm is wrong", "arm with the best mean is wrong"], rival
+        ),
     ]
-    return "\n".join(parts) + "\n"
-
-
-def wrong_table(rows: list[dict[str, Any]], sure: float, little: float) -> str:
-    """Return the shares of wrong answers, and of paths without one."""
-    return markdown_table(
-        ["world", f"wrong at {sure:.0%}", f"wrong at {little:.0%}", "no answer"],
-        [
-            [
-                row["name"],
-                percent(row["ours"]["wrong"]),
-                percent(row["little"]["wrong"]),
-                percent(max(row[key]["unsure"] for key in ("ours", "uniform", "little"))),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def costs_table(rows: list[dict[str, Any]], saved: list[float], little: float) -> str:
-    """Return the money until the answer."""
-    return markdown_table(
-        ["world", "`best-arm`", "uniform", "saved", f"`best-arm` at {little:.0%}"],
-        [
-            [
-                row["name"],
-                *(
-                    f"{number(row[key]['mean'])} ± {number(row[key]['error'])}"
-                    for key in ("ours", "uniform")
-                ),
-                percent(part),
-                number(row["little"]["mean"]),
-            ]
-            for row, part in zip(rows, saved, strict=True)
-        ],
-    )
-
-
-def rival_table(rows: list[dict[str, Any]]) -> str:
-    """Return the shares of wrong answers that one reads from a policy for gain."""
-    return markdown_table(
-        ["world", "most pulled arm is wrong", "arm with the best mean is wrong"],
-        [
-            [
-                row["name"],
-                percent(row["rival"]["most_pulled_wrong"]),
-                percent(row["rival"]["best_mean_wrong"]),
-            ]
-            for row in rows
-        ],
-    )
+    return "\n\n".join(parts) + "\n"
 
 
 @click.command()

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot
-from typing import TYPE_CHECKING
 
 from purse import policies
+from research.leaderboard.record import Record
 from research.leaderboard.suites import PLAIN
 from research.leaderboard.tables import TIE, corrected
-
-if TYPE_CHECKING:
-    from research.leaderboard.record import Record
 
 
 def dominated(records: Sequence[Record]) -> dict[str, str]:

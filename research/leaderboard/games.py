@@ -23,9 +23,14 @@ LARGE = (
 )
 
 
+def write_list(numbers: Iterable[float]) -> str:
+    """Return numbers with four digits, as text."""
+    return "[" + ",".join(f"{number:.4g}" for number in numbers) + "]"
+
+
 def grid(low: float, high: float, count: int) -> str:
     """Return numbers at equal distances, as text."""
-    return "[" + ",".join(f"{low + (high - low) * i / (count - 1):.4g}" for i in range(count)) + "]"
+    return write_list(low + (high - low) * i / (count - 1) for i in range(count))
 
 
 LONG_GAMES = (
@@ -80,11 +85,6 @@ BOUNDS = {
     "common": ("one bound", "one bound for all arms"),
     "wide": ("wide bounds", "bounds three times too wide"),
 }
-
-
-def write_list(numbers: Iterable[float]) -> str:
-    """Return numbers with four digits, as text."""
-    return "[" + ",".join(f"{number:.4g}" for number in numbers) + "]"
 
 
 def write_ten_arms(seed: int, tail: Sequence[tuple[float, float]], *, rising: bool) -> str:

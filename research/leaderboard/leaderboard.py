@@ -42,15 +42,11 @@ def leaderboard(
 ) -> Leaderboard:
     """Play a suite with these policies, and return the score of each on every case.
 
-    names       names with options, or paths of policy files; None: all policies that purse ships
-                for gain, and in suite 3 those that see contexts and a few others
-    suite       "1", long games of every kind, "2", what users have, "3", contexts, "traffic", what
-                campaigns meet, or "sealed", cases that nobody has chosen
-    quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
-    n_workers   threads; their number changes no result
-    device      "cpu", "cuda" for an NVIDIA GPU, which leaves late reports to the threads, or
-                "python"; it changes no result
-    folder      a folder that keeps finished parts; a repeat reads them
+    names    names with options, or paths of policy files; None: those that play it by default
+    quick    take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
+    folder   a folder that keeps finished parts; a repeat reads them
+
+    Neither `n_workers` nor `device` changes a number; a GPU leaves late reports to the threads.
 
     Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.
     """

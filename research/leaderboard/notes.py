@@ -4,19 +4,16 @@ a number of requests that is told, the default beside arms alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from purse import policies
 from purse.base.text import MISSING, format_known, write_markdown_table
 from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
 from research.leaderboard.case import Case, worlds_of
 from research.leaderboard.in_traffic import FEWER, TOLD, UNTOLD
-from research.leaderboard.record import ADVERSARY
+from research.leaderboard.record import ADVERSARY, Record
 from research.leaderboard.suites import BY_CLASS, sees_contexts
 from research.leaderboard.tables import link, percent, rank
-
-if TYPE_CHECKING:
-    from research.leaderboard.record import Record
 
 WORTH_IT = 0.02  # of the optimum: a smaller difference does not count
 

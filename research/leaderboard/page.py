@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from purse import policies
 from purse.base.text import write_markdown_table
@@ -13,7 +13,7 @@ from research.leaderboard.notes import (
     traffic_notes,
     trivial_shares,
 )
-from research.leaderboard.record import ADVERSARY
+from research.leaderboard.record import ADVERSARY, Record
 from research.leaderboard.suites import (
     IN_TRAFFIC,
     LONG_GAMES,
@@ -32,9 +32,6 @@ from research.leaderboard.tables import (
     recommend,
     standings_table,
 )
-
-if TYPE_CHECKING:
-    from research.leaderboard.record import Record
 
 ALL = "you do not know yet"
 MONEY = "only money is limited"

@@ -6,16 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from purse.base.files import write_text
 from purse.base.optional import pl
 from purse.lab.theory.estimate import estimate
-from research.leaderboard.scores import Alone
-
-if TYPE_CHECKING:
-    from research.leaderboard.case import Case
-    from research.leaderboard.scores import Leaderboard
+from research.leaderboard.case import Case
+from research.leaderboard.scores import Alone, Leaderboard
 
 KNOWN_COSTS = "needs to know what each arm costs"
 DIGITS = 6  # of a score

@@ -1,14 +1,12 @@
-"""The scores of the leaderboard, with ranks, standings and paired comparisons."""
+"""The scores of the leaderboard, with ranks and standings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import html
 from purse.base.optional import pl
 from purse.base.text import align_columns
 from purse.lab.theory.estimate import Estimate, estimate
@@ -16,7 +14,7 @@ from purse.types import Floats
 from research.leaderboard.case import Case
 
 NUMBERS = ("score", "error", "low", "high")  # of an estimate
-HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
+HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score", "")
 
 
 class Alone(NamedTuple):
@@ -42,18 +40,10 @@ class Leaderboard:
         scores = self.scores.get((policy, case))
         return None if scores is None else estimate(scores)
 
-    def mean_score(self, policy: str, case: str) -> float | None:
-        """Return the mean normalised regret; None if the policy cannot play."""
-        scores = self.scores.get((policy, case))
-        return None if scores is None else float(scores.mean())
-
     def ranks(self, case: str) -> dict[str, float]:
         """Return {policy: rank} for a case, 1 for the best; equal means share a rank."""
-        means = {
-            policy: mean
-            for policy in self.policies
-            if (mean := self.mean_score(policy, case)) is not None
-        }
+        known = {policy: self.score(policy, case) for policy in self.policies}
+        means = {policy: score.mean for policy, score in known.items() if score is not None}
         return {
             policy: 1 + sum(other < mean for other in means.values())
             for policy, mean in means.items()
@@ -105,33 +95,13 @@ class Leaderboard:
                 rows.append(row)
         return pl.DataFrame(rows).sort("score", maintain_order=True)
 
-    def wins(self, names: Sequence[str] | None = None) -> Floats:
-        """Return in how many cases the policy of the row beats that of the column, shape (N, N).
-
-        A win is a paired difference whose 95% interval lies below 0; N is the number of names, or
-        of all policies.
-        """
-        names = names or self.policies
-        table = np.zeros((len(names), len(names)))
-        for i, one in enumerate(names):
-            for j, other in enumerate(names):
-                for case in self.cases:
-                    mine, theirs = (self.scores.get((name, case.name)) for name in (one, other))
-                    if i != j and mine is not None and theirs is not None:
-                        table[i, j] += estimate(mine - theirs).high < 0
-        return table
-
-    @property
-    def title(self) -> str:
-        """The suite, its size and the meaning of a score, in a line."""
-        return (
+    def __str__(self) -> str:
+        """Return the standings as plain text, each with the case on which the policy is worst."""
+        title = (
             f"suite {self.suite}: {len(self.cases)} cases, {len(self.policies)} policies; "
             "normalised regret 1 - G/OPT, smaller is better"
         )
-
-    def rows(self) -> list[list[str]]:
-        """Return the standings as text, each with the case on which the policy is worst."""
-        return [
+        rows = [
             [
                 row["policy"],
                 str(row["cases"]),
@@ -142,16 +112,5 @@ class Leaderboard:
             ]
             for row in self.standings().iter_rows(named=True)
         ]
-
-    def __repr__(self) -> str:
-        """Return the title in a line."""
-        return f"<Leaderboard {self.title}>"
-
-    def __str__(self) -> str:
-        """Return the standings as plain text."""
-        lines = align_columns([[*HEAD, ""], *self.rows()], left=(0, 5))
-        return "\n".join([self.title, *("  ".join(line).rstrip() for line in lines)])
-
-    def _repr_html_(self) -> str:
-        """Return the standings as a table, for notebooks."""
-        return html.table([*HEAD, "on"], self.rows(), title=self.title, texts=(0, 5))
+        lines = align_columns([HEAD, *rows], left=(0, 5))
+        return "\n".join([title, *("  ".join(line).rstrip() for line in lines)])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Mapping
 from io import StringIO
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,15 +15,10 @@ from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
 from purse.engine.delay import parse_delay
 from purse.lab.figure import Figure
+from research.leaderboard.case import Case
 from research.leaderboard.heat_map import heat_map
-from research.leaderboard.record import ADVERSARY
+from research.leaderboard.record import ADVERSARY, Record, Standing
 from research.leaderboard.suites import name_file, tuned_on
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from research.leaderboard.case import Case
-    from research.leaderboard.record import Record, Standing
 
 NORMAL = NormalDist()
 TIE = 0.005  # of the optimum: the default is taken if the best is better by no more

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def by_hand() -> Leaderboard:
     return Leaderboard(pair, ("a", "b"), scores, {("b", "two"): "b needs a horizon"}, LONG_GAMES)
 
 
-def test_ranks_standings_and_wins_by_hand() -> None:
+def test_ranks_and_standings_by_hand() -> None:
     board = by_hand()
     assert board.ranks("one") == {"a": 1, "b": 2}
     assert board.ranks("two") == {"a": 1}
@@ -58,7 +57,6 @@ def test_ranks_standings_and_wins_by_hand() -> None:
     # the runs of "two" have standard deviation 0.1 / sqrt 3, those of "one" do not differ: the
     # error of the mean of both is half that of "two"
     assert board.standings()["error"].to_list() == pytest.approx([0.05 / np.sqrt(3), 0.1 / 3 / 2])
-    assert board.wins().tolist() == [[0, 1], [0, 0]]
     assert board.score("b", "two") is None
     assert board.frame().filter(policy="b", case="two")["refused"].item() == "b needs a horizon"
 
@@ -168,21 +166,9 @@ def test_what_cannot_be_played_is_refused_before_anything_runs(
         leaderboard.leaderboard(names, quick=True, **options)
 
 
-def test_standings_as_text_and_in_a_notebook() -> None:
-    rows = [
-        ["policy", "cases", "mean score ± 95%", "mean rank", "worst score", "on"],
-        ["b", "1", "0.250 ± 0.057", "2.0", "0.250", "one"],
-        ["a", "2", "0.317 ± 0.033", "1.0", "0.533", "two"],
-    ]
-    shown = by_hand()._repr_html_()
-    assert shown.startswith(
-        "<p>suite 1: 2 cases, 2 policies; normalised regret 1 - G/OPT, smaller is better</p><table>"
-    )
-    assert [
-        re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)
-        for row in re.findall(r"<tr>(.*?)</tr>", shown)
-    ] == rows
-    assert str(by_hand()).splitlines()[1:] == [
+def test_standings_as_text() -> None:
+    assert str(by_hand()).splitlines() == [
+        "suite 1: 2 cases, 2 policies; normalised regret 1 - G/OPT, smaller is better",
         "policy  cases  mean score ± 95%  mean rank  worst score",
         "b           1     0.250 ± 0.057        2.0        0.250  one",
         "a           2     0.317 ± 0.033        1.0        0.533  two",
