@@ -99,7 +99,6 @@ def late_share(policy: str, case: Case, budget: float, n_open: int, paths: int) 
 
 
 def page(boards: list[Leaderboard], paths: int) -> str:
-    """Return the page of the documentation."""
     return (
         "\n\n".join(
             [

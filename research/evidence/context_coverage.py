@@ -73,7 +73,6 @@ def settings() -> list[Setting]:
 
 
 def world_of(setting: Setting) -> World:
-    """Return the world of all contexts."""
     units = amounts.unit_array("costs", setting.costs)
     atoms = bernoulli_atoms(setting.means, units[:, :, None])
     last = np.arange(1, len(units) + 1)

@@ -5,10 +5,11 @@ specialists; and features of a prompt without a model of language.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import purse
 from examples import digit_specialists, llm_routing_replay
 from purse import worlds
 from purse.base import amounts
@@ -42,6 +43,12 @@ class Game(NamedTuple):
         named = {f"{count} calls": count * largest for count in CALLS}
         named |= {f"{100 * part:.3g}%": part * self.dearest for part in self.parts}
         return {name: (round(budget, 9), *self.second) for name, budget in named.items()}
+
+
+def gains(policy: str, world: World, budget: Any, n_paths: int) -> Floats:
+    """Return the gain of the policy on each path, shape (P,)."""
+    how: dict[str, Any] = {"seed": 1, "stop": "retry", "n_workers": 1}
+    return np.asarray(purse.simulate(policy, world, budget, n_paths=n_paths, **how).gain)
 
 
 def synthetic(spec: str, horizon: int = 10_000) -> Game:
@@ -115,46 +122,25 @@ def digits() -> Game:
     return Game("digits", world, dearest, lp_without_contexts, world)
 
 
-def own_contexts(rows: int = 4096, horizon: int = 10_000, n_arms: int = 8) -> Game:
-    """Eight arms, such as offers, each with a context of its own: three numbers.
-
-    Means are linear in an arm's own context, with the same weights for all arms.
-    """
-    chance = np.random.default_rng(7)
-    features = chance.uniform(-1, 1, (rows, n_arms, 3)).astype(np.float32).astype(np.float64)
-    success = 0.45 + features @ np.array([0.25, 0.12, 0.0])
-    costs = 0.4 + features @ np.array([0.0, 0.1, 0.2])
-    return tabled("a context of each arm", features, success, costs[..., None], horizon)
-
-
 def two_resources(rows: int = 1024, horizon: int = 10_000) -> Game:
-    """Money and time: the features tell how much an arm takes of each."""
+    """Money and time: the features tell how much an arm takes of each; shares are of the LP with
+    contexts.
+    """
     base = synthetic(f"linear_contexts:rows={rows}", horizon)
-    table = ContextTable.of(base.world)
-    features = table.features[:, :, :-1]
-    hours = 0.5 + 0.15 * features[:, 0, :1] + np.linspace(0.1, -0.1, 5) * (1 + features[:, 0, 1:2])
+    table, factors = ContextTable.of(base.world), middles(0.5, 1.5)
+    features = table.features[:, 0, :-1]
+    hours = 0.5 + 0.15 * features[:, :1] + np.linspace(0.1, -0.1, 5) * (1 + features[:, 1:2])
     costs = np.stack([table.costs[:, :, 0], hours], axis=2)
-    game = tabled("two resources", features, table.rewards, costs, horizon)
-    return game._replace(second=(0.35 * horizon,))
-
-
-def tabled(title: str, features: Floats, success: Floats, costs: Floats, horizon: int) -> Game:
-    """Return the game on rows with features (N, A, F), rewards 1 or 0 and mean costs (N, K, d)."""
-    factors = middles(0.5, 1.5)
     units = np.rint(costs[..., None] * factors * amounts.UNIT).astype(np.int64)  # (N, K, d, C)
-    atoms = [bernoulli_atoms(success, units[..., level]) for level in range(len(factors))]
+    atoms = [bernoulli_atoms(table.rewards, units[..., level]) for level in range(len(factors))]
     chances, rewards, prices = (
         np.concatenate([atom[which] for atom in atoms], axis=2) for which in range(3)
     )
+    last = np.arange(1, rows + 1)
     world = make_world(
-        title.replace(" ", "_"),
-        chances / len(factors),
-        rewards,
-        prices,
-        last=np.arange(1, len(success) + 1),
-        sample=True,
-        features=features if features.shape[1] > 1 else features[:, 0],
-        horizon=horizon,
-    )
+        "two_resources", chances / len(factors), rewards, prices,
+        last=last, sample=True, features=features, horizon=horizon,
+    )  # fmt: skip
     dearest = float(costs[..., 0].mean(axis=0).max()) * horizon
-    return Game(title, world, dearest, lp_with_contexts, world)
+    second = (0.35 * horizon,)
+    return Game("two resources", world, dearest, lp_with_contexts, world, second=second)

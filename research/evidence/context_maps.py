@@ -26,6 +26,7 @@ from examples import digit_specialists
 from purse.lab import prior_from_log
 from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
 from purse.types import Floats
+from research.evidence.context_games import gains
 
 SPLITS, ORDERS, LONGEST_LOG = 8, 2, 1_000
 PARTS = (0.1, 0.3)  # of what pulling an arm at random in each round costs
@@ -79,7 +80,6 @@ def moons() -> Rows:
 
 
 def digits() -> Rows:
-    """Return the specialists on digits."""
     features, rewards, costs = digit_specialists.specialists()
     return Rows((features / 1.5).astype(np.float32).astype(np.float64), rewards, costs.round(6))
 
@@ -125,7 +125,6 @@ def measure(names: Iterable[str], n_splits: int) -> list[dict[str, Any]]:
 
 
 def measure_one(name: str, rows: Rows, n_splits: int) -> dict[str, Any]:
-    """Measure one data set."""
     splits: dict[str, list[list[float]]] = {}
     for split in range(n_splits):
         chance = np.random.default_rng(split)
@@ -134,19 +133,18 @@ def measure_one(name: str, rows: Rows, n_splits: int) -> dict[str, Any]:
         log, game = rows.at(order[:n_log]), rows.at(order[n_log:])
         budgets = [round(part * float(game.costs.mean(axis=1).sum()), 6) for part in PARTS]
         best = [lp_with_contexts(game.world(None), budget) for budget in budgets]
-        for player, gains in played(log, game, budgets, chance):
-            share = [gain / whole for gain, whole in zip(gains, best, strict=True)]
+        for player, gained in played(log, game, budgets, chance):
+            share = [gain / whole for gain, whole in zip(gained, best, strict=True)]
             splits.setdefault(player, []).append(share)
         say(f"{name}: split {split + 1} of {n_splits}")
     shares = {player: np.array(of_splits) for player, of_splits in splits.items()}
     at_best = fixed_prices(shares)
-    numbers, arms = rows.features.shape[1] + 1, rows.rewards.shape[1]
     return {
         "title": name,
         "rounds": len(rows.rewards) - n_log,
         "log": n_log,
-        "arms": arms,
-        "numbers": numbers,
+        "arms": rows.rewards.shape[1],
+        "numbers": rows.features.shape[1] + 1,
         "rows": {player: values.mean(axis=0).tolist() for player, values in at_best.items()},
         "errors": {
             player: (values.std(axis=0, ddof=1) / n_splits**0.5).tolist()
@@ -161,7 +159,7 @@ def played(
     """Yield each player and what it gains with each budget."""
     plain = game.world(None)
     yield "LP without contexts", [lp_without_contexts(plain, budget) for budget in budgets]
-    yield "`replan`", gains("replan", plain, budgets)
+    yield "`replan`", mean_gains("replan", plain, budgets)
     arms = chance.integers(0, log.rewards.shape[1], len(log.rewards))
     every_row = np.arange(len(arms))
     names = [f"x{k}" for k in range(log.features.shape[1])]
@@ -179,20 +177,16 @@ def played(
                 logged, prior, features=declared, map=cosines, arms=every, reward_range=(0, 1)
             )
             world = game.world(cosines)
-            yield f"`{SEEING}`{added}", gains(SEEING, world, budgets)
-            yield f"`{SEEING}`{added}, warm", gains(warm, world, budgets)
+            yield f"`{SEEING}`{added}", mean_gains(SEEING, world, budgets)
+            yield f"`{SEEING}`{added}, warm", mean_gains(warm, world, budgets)
     order = chance.permutation(len(game.rewards))
     for price in PRICES:
         yield f"price {price}", [linucb(game.at(order), budget, price) for budget in budgets]
 
 
-def gains(policy: str, world: purse.lab.World, budgets: list[float]) -> list[float]:
+def mean_gains(policy: str, world: purse.lab.World, budgets: list[float]) -> list[float]:
     """Return the mean gain of a policy with each budget."""
-    return [
-        float(purse.simulate(policy, world, budget, n_paths=ORDERS, seed=1, stop="retry",
-                             n_workers=1).gain.mean())
-        for budget in budgets
-    ]  # fmt: skip
+    return [float(gains(policy, world, budget, ORDERS).mean()) for budget in budgets]
 
 
 def linucb(game: Rows, budget: float, price: float) -> float:
@@ -221,9 +215,8 @@ def fixed_prices(shares: dict[str, Floats]) -> dict[str, Floats]:
     """Return the shares with three rows for the prices: the best in hindsight for each budget, and
     half and twice that price.
     """
-    tried = np.stack(
-        [shares.pop(f"price {price}") for price in PRICES]
-    )  # (prices, splits, budgets)
+    # (prices, splits, budgets)
+    tried = np.stack([shares.pop(f"price {price}") for price in PRICES])
     best, budgets = tried.mean(axis=1).argmax(axis=0), range(tried.shape[2])
     for name, step in (("best fixed price", 0), ("half of it", -1), ("twice it", 1)):
         chosen = np.clip(best + step, 0, len(PRICES) - 1)

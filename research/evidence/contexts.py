@@ -13,20 +13,17 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-import purse
 from benchmarks import record
 from benchmarks.instance import say
 from benchmarks.tables import markdown_table
 from purse.cli import execute
-from purse.lab.theory.contexts import HINDSIGHT, LINEAR, WITH, WITHOUT, lp_with_contexts, optima
+from purse.lab.theory.contexts import HINDSIGHT, LINEAR, WITH, lp_with_contexts, optima
 from purse.lab.theory.growth import slope
-from purse.types import Floats
 from research.commands import quick_option
 from research.evidence import context_games as games
 from research.evidence import context_maps
 
-SEED, BLIND, CLASSES = 1, "replan", "classes.resolve"
-BUDGETS = (30.0, 300.0, 3_000.0)  # if money alone ends the game
+BLIND, CLASSES = "replan", "classes.resolve"
 LARGEST = "the dearest arm's largest cost"
 
 
@@ -40,22 +37,11 @@ class Effort(NamedTuple):
     paths: int = 20
     rounds: int = 10_000
     horizons: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000)
-    worlds: int = 20
-    world_rounds: int = 5_000
-    world_paths: int = 4
     data_sets: tuple[str, ...] = tuple(context_maps.GAMES)
     splits: int = context_maps.SPLITS
 
 
-QUICK = Effort(("lin-ucb.price", BLIND), 2, 200, (100, 200), 1, 100, 2, ("wine",), 2)
-
-
-def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int) -> Floats:
-    """Return the gain of the policy on each path, shape (P,)."""
-    run = purse.simulate(
-        policy, world, budget, n_paths=n_paths, seed=SEED, stop="retry", n_workers=1
-    )
-    return np.asarray(run.gain)
+QUICK = Effort(("lin-ucb.price", BLIND), 2, 200, (100, 200), ("wine",), 2)
 
 
 def references(game: games.Game, budget: Any) -> dict[str, float]:
@@ -78,7 +64,7 @@ def shares(game: games.Game, effort: Effort, more: Sequence[str] = ()) -> dict[s
     for policy in (*effort.policies, *more):
         rows[policy] = []
         for budget, whole in zip(budgets.values(), best, strict=True):
-            parts = gains(policy, game.world, budget, effort.paths) / whole
+            parts = games.gains(policy, game.world, budget, effort.paths) / whole
             rows[policy].append(float(parts.mean()))
             error = max(error, float(parts.std(ddof=1)) / effort.paths**0.5)
         say(f"{game.title}: {policy} {np.round(rows[policy], 3)}")
@@ -95,28 +81,6 @@ def prompts(effort: Effort) -> list[dict[str, Any]]:
     ]
 
 
-def random_worlds(effort: Effort) -> list[dict[str, Any]]:
-    """Return the mean and the worst share of the LP in worlds of drawn sizes, weights, budgets."""
-    rows: dict[str, list[float]] = {}
-    for number in range(effort.worlds):
-        chance = np.random.default_rng(1_000 + number)
-        arms, features = map(int, chance.integers(2, 9, 2))
-        spec = f"linear_contexts:arms={arms},features={features},seed={number}"
-        game = games.synthetic(spec, effort.world_rounds)
-        budget = round(float(chance.uniform(0.03, 0.6)) * game.dearest, 9)
-        values = optima(game.world, budget)
-        for name in (WITHOUT, LINEAR):
-            rows.setdefault(name, []).append(values[name] / values[WITH])
-        for policy in effort.policies:
-            share = gains(policy, game.world, budget, effort.world_paths).mean() / values[WITH]
-            rows.setdefault(policy, []).append(float(share))
-        say(f"world {number}: K = {arms}, F = {features}")
-    return [
-        {"player": name, "mean": float(np.mean(row)), "worst": min(row)}
-        for name, row in rows.items()
-    ]
-
-
 def growth(effort: Effort) -> list[dict[str, Any]]:
     """Return regret against the LP with contexts at each horizon, and its exponent."""
     rows = []
@@ -125,7 +89,7 @@ def growth(effort: Effort) -> list[dict[str, Any]]:
         for horizon in effort.horizons:
             game = games.synthetic("linear_contexts", horizon)
             budget = round(0.2 * game.dearest, 9)
-            gain = gains(policy, game.world, budget, effort.paths).mean()
+            gain = games.gains(policy, game.world, budget, effort.paths).mean()
             regrets.append(lp_with_contexts(game.world, budget) - gain)
         exponent = slope(np.array(effort.horizons, np.float64), np.array([regrets]))[0]
         rows.append({"policy": policy, "regrets": regrets, "exponent": float(exponent)})
@@ -133,38 +97,18 @@ def growth(effort: Effort) -> list[dict[str, Any]]:
     return rows
 
 
-def money_alone(effort: Effort) -> dict[str, Any]:
-    """Return the shares of the optimum without a horizon, if no round may pass."""
-    world = purse.worlds.linear_contexts(horizon=None)
-    rows: dict[str, list[float]] = {}
-    for budget in BUDGETS:
-        values = optima(world, budget)
-        for name in (WITHOUT, LINEAR):
-            rows.setdefault(name, []).append(values[name] / values[WITH])
-        for policy in effort.policies:
-            share = float(gains(policy, world, budget, effort.paths).mean() / values[WITH])
-            rows.setdefault(policy, []).append(share)
-        say(f"money alone: {budget:g}")
-    budgets = [f"{budget:,.0f}" for budget in BUDGETS]
-    return {"title": "money alone", "budgets": budgets, "rows": rows}
-
-
 PARTS: dict[str, Callable[[Effort], Any]] = {
     "linear": lambda effort: shares(games.synthetic("linear_contexts", effort.rounds), effort),
     "logistic": lambda effort: shares(games.synthetic("logistic_contexts", effort.rounds), effort),
     "digits": lambda effort: shares(games.digits(), effort),
     "prompts": prompts,
-    "worlds": random_worlds,
     "growth": growth,
-    "money": money_alone,
     "resources": lambda effort: shares(games.two_resources(horizon=effort.rounds), effort),
-    "own": lambda effort: shares(games.own_contexts(horizon=effort.rounds), effort),
     "maps": lambda effort: context_maps.measure(effort.data_sets, effort.splits),
 }
 
 
 def markdown(facts: dict[str, Any]) -> str:
-    """Return the page."""
     sources = facts["prompts"][1]
     parts = [
         "# Contexts, measured",

@@ -29,24 +29,20 @@ class ExploredParams(NamedTuple):
 
 
 def params(problem: Problem, *, share: float = 0.05, even: int = 0) -> ExploredParams:
-    """Options: share, even."""
     largest = problem.cost_max[:, 0] / problem.cost_max.max()
     return ExploredParams(share, bool(even), largest, replan.params(problem))
 
 
 def init(params: ExploredParams, problem: Problem) -> ReplanState:
-    """Return the state of `replan`."""
     return replan.init(params.planned, problem)
 
 
 def scratch(params: ExploredParams, problem: Problem) -> Any:
-    """Return the room of `replan` to work in."""
     return replan.scratch(params.planned, problem)
 
 
 @kernel
 def choose(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
-    """Draw an arm, or let `replan` choose."""
     count, smallest = 0, math.inf
     for i in range(params.cost_max.shape[0]):
         if not now.masked or now.allowed[i]:
@@ -68,5 +64,4 @@ def choose(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, p
 
 @kernel
 def update(params: ExploredParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
-    """Learn as `replan` does."""
     learn(params.planned, state, scratch, now, play)

@@ -149,7 +149,6 @@ def percent(share: float) -> str:
 
 
 def markdown(facts: dict[str, Any]) -> str:
-    """Return the page."""
     rows, sure, little, paths = (facts[key] for key in ("rows", "confidence", "little", "paths"))
     saved = [1 - row["ours"]["mean"] / row["uniform"]["mean"] for row in rows]
     wrong, costs, rival = list[list[str]](), list[list[str]](), list[list[str]]()

@@ -103,7 +103,6 @@ def markdown(record: Record) -> str:
 
 
 def advice_rule() -> str:
-    """Return how advice is made."""
     return ADVICE.format(default=policies.DEFAULT)
 
 

@@ -98,7 +98,6 @@ def table(source: Table) -> str:
 
 
 def capital(text: str) -> str:
-    """Give the text a capital first letter."""
     return text[:1].upper() + text[1:]
 
 

@@ -44,7 +44,6 @@ def in_two_worlds(
     ],
 )
 def theorem1(runner: Runner) -> Finding:
-    """Measure players in the two worlds, beside the bound and kappa(c) B."""
     kappa, crossing = bounds.kappa(COST), bounds.refuted_from(COST)
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem1(2, budget, COST).value or 0.0 for budget in budgets]
@@ -147,7 +146,6 @@ BUDGET, COSTS, MANY = 2_000, (1.0, 0.5, 0.1, 0.01), 100
     ],
 )
 def theorem2(runner: Runner) -> Finding:
-    """Return pseudo-regret on the theorem's own instance, divided by both orders."""
     rows, steady, falling, curves, above = [], [], [], [], True
     for n_arms in (2, 10):
         for scale in (1, 0.25):
@@ -224,7 +222,6 @@ COST, PATHS, LONG = 0.1, 40, 1e6
     ],
 )
 def theorem4(runner: Runner) -> Finding:
-    """Measure the two worlds, and plain bandits with both exploration rates."""
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]
     regrets, lines, growth = in_two_worlds(runner, "exp3++.bwk", budgets)
@@ -291,7 +288,6 @@ FOUR_PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
     ],
 )
 def theorem5(runner: Runner) -> Finding:
-    """Return regret in both cases of the instance, for whole and for broken budgets and powers."""
     budgets = runner.budgets(1000, 1024, 4096.5, 10_000, 65_536, 100_000)
     rows, exact, curves = [], True, []
     for alpha in ALPHAS:

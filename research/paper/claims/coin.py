@@ -52,8 +52,6 @@ PLACES = (
     ],
 )
 def every_table(runner: Runner) -> Finding:
-    """Return own-clock regret over its bound, on every shipped world that has one."""
-
     def measure(spec: Spec, budget: float) -> Measured:
         regret = runner.own_clock(COIN, spec, budget, PATHS)
         return regret, value_at(coin_bounds.own_clock, spec, budget)
@@ -75,8 +73,6 @@ def every_table(runner: Runner) -> Finding:
     [f"purse lab regret {COIN} -w misleading_ratio -b 1e4"],
 )
 def random_costs(runner: Runner) -> Finding:
-    """Return shortfall over bound, on worlds with stationary efficiencies."""
-
     def measure(spec: Spec, budget: float) -> Measured:
         loss = shortfall(runner, COIN, spec, budget, PATHS)
         return loss, value_at(coin_bounds.stationary, spec, budget)
@@ -97,8 +93,6 @@ def random_costs(runner: Runner) -> Finding:
     [f"purse lab regret {COIN}:price_max=2.4 -w misleading_ratio -b 1e4"],
 )
 def price(runner: Runner) -> Finding:
-    """Return shortfall over bound with L twice the best efficiency, on i.i.d. worlds."""
-
     def measure(spec: Spec, budget: float) -> Measured:
         top = float(f"{2 * facts(spec, budget)[3]:.3g}")
         loss = shortfall(runner, f"{COIN}:price_max={top}", spec, budget, PATHS)
@@ -122,8 +116,6 @@ def price(runner: Runner) -> Finding:
     [f"purse lab regret {COIN} -w same_costs -b 1e4"],
 )
 def fixed_arm(runner: Runner) -> Finding:
-    """Return regret over bound on worlds of both kinds."""
-
     def against_fixed(spec: Spec, budget: float) -> Measured:
         regret = runner.fixed_arm_regret(COIN, spec, budget, PATHS)
         return regret, value_at(coin_bounds.equal_costs, spec, budget)
@@ -183,8 +175,6 @@ def truth(spec: Spec, budget: float) -> tuple[Floats, float]:
     [f'purse lab regret {COIN} -b 1e4 -w "{CORRUPTED.format(100, "[.1,.1,.9]")}"'],
 )
 def gaps(runner: Runner) -> Finding:
-    """Return shortfall over both bounds, on worlds with one best arm."""
-
     def measure(gapped: bool, spec: Spec, budget: float) -> Measured:
         efficiencies, deviation = truth(spec, budget)
         best, low, high = efficiencies.max(), *facts(spec, budget)[1:3]

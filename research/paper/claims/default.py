@@ -25,7 +25,6 @@ RIVALS = {LOCK.format(0.31, 0.1): (1e3, 1e4), LOCK.format(0.0031, 0.001): (1e2, 
     [f'purse compare replan:looks=0 replan -b 1e3 -w "{LOCK.format(0.31, 0.1)}"'],
 )
 def no_looks(runner: Runner) -> Finding:
-    """Return the loss with and without looks beside the lower bound, with a cheap rival, too."""
     rows, holds = [], True
     shares: dict[str, float] = {}
     for spec, budgets in RIVALS.items():

@@ -33,7 +33,6 @@ INSTANCES = 500
     ],
 )
 def greedy_rule(runner: Runner) -> Finding:
-    """Compare the greedy rule with the exact knapsack on random instances."""
     random = np.random.default_rng(0)
     losses = []
     for _ in range(INSTANCES):
@@ -86,7 +85,6 @@ HALF = "bernoulli:rewards=[.5,.2],costs=[.5,.5]"
     ],
 )
 def regret_stochastic(runner: Runner) -> Finding:
-    """Return both sides for the best arm played alone, and for the paper's players."""
     budget = 1e4
     rows, gaps = [], []
     for label, world, player in (
@@ -152,7 +150,6 @@ CASES = (
     ],
 )
 def regret_adversarial(runner: Runner) -> Finding:
-    """Return the regret and both lines for players on small instances."""
     budget = 1e4
     rows, first, second = [], 0, 0
     for label, world, player in CASES:
@@ -204,7 +201,6 @@ PLACES = {
     ],
 )
 def stop_rule(runner: Runner) -> Finding:
-    """|T(i*) - tau| over budgets, on two constant arms, in world 2 and on an i.i.d. instance."""
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     rows, curves, broken = [], [], True
     for label, world in PLACES.items():
@@ -254,7 +250,6 @@ def stop_rule(runner: Runner) -> Finding:
     ],
 )
 def efficiency_sum(runner: Runner) -> Finding:
-    """Return the difference of the two sums per unit of budget; the right side of (8) vanishes."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     limits = [(bounds.theorem1(2, budget, 0.1).value or 0.0) / budget for budget in budgets]
     rows, worst = [], []

@@ -36,8 +36,6 @@ FEW = 10
     ],
 )
 def every_player(runner: Runner) -> Finding:
-    """Return pseudo-regret over its bound, and the larger of the regrets in two worlds."""
-
     def measure(player: str, spec: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, cost, _, _ = facts(spec, budget)
         lost = [
@@ -127,7 +125,6 @@ def regret(runner: Runner, policy: str, spec: str, budget: float) -> Estimate:
     ],
 )
 def guarantee_costs(runner: Runner) -> Finding:
-    """Return regret of six policies on five worlds, for a quick look of three, and the bound."""
     budgets = [1e2, 1e3] if runner.quick else [1e2, 1e3, 1e4, 1e5]
     panels, rows, last = [], [], {}
     for title, spec in PLACES.items():

@@ -22,7 +22,6 @@ PATHS = 20
     ],
 )
 def proposition_a(runner: Runner) -> Finding:
-    """Return regret over its bound, on every shipped world with efficiencies."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)
     for world in costly_worlds():
@@ -74,7 +73,6 @@ INSTANCES = {
     ["purse lab regret exp3.bwk -w two_worlds:world=2 -b 1e4"],
 )
 def proposition_b(runner: Runner) -> Finding:
-    """Return the two parts of the left side of eq. (8)."""
     budget = 1e4
     rows, error = [], 0.0
     for label, world in INSTANCES.items():
@@ -122,7 +120,6 @@ SETTINGS = {
     ],
 )
 def proposition_c(runner: Runner) -> Finding:
-    """Return regret over its bound in its settings, and regret on `same_costs`."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], 0.0
     for label, world in SETTINGS.items():

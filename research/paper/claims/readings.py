@@ -53,7 +53,6 @@ def binds_from(n_arms: int, gap: float, beta: float) -> float:
     ],
 )
 def delta_binds(runner: Runner) -> Finding:
-    """Return the round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = []
     for n_arms, cost in itertools.product((2, 10), (1, 0.5, 0.1)):
         for gap in (1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1):
@@ -131,7 +130,6 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
     ],
 )
 def mixing(runner: Runner) -> Finding:
-    """Return the sum of the printed probabilities, round by round of a live game."""
     rows, largest = [], []
     for n_arms in (2, 5, 10):
         for name, rate in (("printed", 0.5), ("lemma", 0.5 / math.sqrt(n_arms))):
@@ -178,7 +176,6 @@ VARIANTS = {
     ],
 )
 def readings(runner: Runner) -> Finding:
-    """Return the pseudo-regret of every reading on five and on ten arms."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, last = [], {}
     for label, policy in VARIANTS.items():

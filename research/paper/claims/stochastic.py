@@ -34,7 +34,6 @@ PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio"
     ],
 )
 def class_g(runner: Runner) -> Finding:
-    """Return the gain under `retry` less that under `exit`, path by path."""
     rows, fine = [], True
     for label, (world, n_arms, cost) in PLACES.items():
         for budget in runner.budgets(1e2, 1e3, 1e4, 1e5):
@@ -73,7 +72,6 @@ PATHS, FEW = 40, 12
     ],
 )
 def theorem3(runner: Runner) -> Finding:
-    """Measure regret with misleading random costs, and its growth with constant costs."""
     short, long = runner.budgets(1e3, 1e4, 1e5), runner.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
     limits = {"misleading_ratio": 0.6 / 0.5 - 0.5 / 0.55, "misleading_costs": 2 - 0.5 / 0.55}

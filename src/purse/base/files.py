@@ -58,9 +58,14 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any], mode: int = _
             scratch.unlink(missing_ok=True)
 
 
+def write_bytes(path: Path, content: bytes, mode: int = _PUBLIC) -> None:
+    """Write bytes in the same way."""
+    write_atomically(path, lambda file: file.write(content), mode)
+
+
 def write_text(path: Path, text: str, mode: int = _PUBLIC) -> None:
     """Write a text in the same way."""
-    write_atomically(path, lambda file: file.write(text.encode()), mode)
+    write_bytes(path, text.encode(), mode)
 
 
 def sync_folder(folder: Path) -> None:

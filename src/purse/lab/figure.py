@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from purse.base import html
-from purse.base.files import make_folder, write_atomically
+from purse.base.files import make_folder, write_bytes
 from purse.base.optional import alt, extra, pl
 from purse.base.text import count
 
@@ -140,13 +140,8 @@ def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = _KINDS) ->
     }
     paths = [folder / f"{figure.name}.{kind}" for kind in kinds]
     for kind, path in zip(kinds, paths, strict=True):
-        write_atomically(path, partial(_put, contents[kind]()))
+        write_bytes(path, contents[kind]())
     return paths
-
-
-def _put(content: bytes, file: Any) -> None:
-    """Write the content to an open file."""
-    file.write(content)
 
 
 def render_svg(spec: dict[str, Any]) -> str:

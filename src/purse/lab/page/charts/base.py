@@ -43,16 +43,8 @@ GLYPHS = {
 _SHAPES = tuple(GLYPHS)
 _ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#CC6677",
               "#44AA99", "#882255", "#999933", "#AA4499")  # fmt: skip
-_ARMS_DARK = (
-    "#88CCEF",
-    "#7465D8",
-    "#DDCC78",
-    "#CC6678",
-    "#44AA9A",
-    "#BC4A86",
-    "#999934",
-    "#C26BB3",
-)
+_ARMS_DARK = ("#88CCEF", "#7465D8", "#DDCC78", "#CC6678",
+              "#44AA9A", "#BC4A86", "#999934", "#C26BB3")  # fmt: skip
 _BEST, _BEST_DARK = "#117733", "#2F9E57"  # of the best arm, and of nothing else
 _OTHERS, _OTHERS_DARK = "#BBBBBB", "#6B737C"
 NEUTRAL, _NEUTRAL_DARK = "#6A737D", "#9BA5B0"
