@@ -75,11 +75,7 @@ def test_warm_compiles_and_says_where_the_code_is(
     ],
 )
 def test_lists_are_grouped_fit_a_terminal_and_explain_one(
-    command: Command,
-    monkeypatch: pytest.MonkeyPatch,
-    verb: str,
-    names: list[str],
-    of: Groups,
+    command: Command, monkeypatch: pytest.MonkeyPatch, verb: str, names: list[str], of: Groups
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = command(verb)[1].splitlines()

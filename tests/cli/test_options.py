@@ -57,16 +57,6 @@ def test_all_notions_of_regret_are_played_there(monkeypatch: pytest.MonkeyPatch)
     assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
 
 
-@pytest.mark.parametrize("words", [COMPARE, REGRET])
-def test_another_device_is_refused_before_anything_is_written(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli, [*words, "--device", "tpu"])
-    assert "device='tpu': must be one of 'cpu', 'cuda'" in str(result.exception or result.output)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("typed", "found"),
     [

@@ -58,15 +58,6 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_regret_leaves_out_what_a_world_does_not_have(command: Command) -> None:
-    code, out, _ = command("lab regret uniform -w two_worlds -b 20 -n 3")
-    assert code == 0
-    names = [line.split()[0] for line in out.splitlines()[1:] if line[0] != " "]
-    assert "best_fixed_arm" in names
-    absent = "best_efficiency pseudo_regret paper_pseudo_regret greedy knapsack"
-    assert set(names).isdisjoint(absent.split())
-
-
 def test_regret_of_one_path_has_no_interval(command: Command) -> None:
     line = f"lab regret uniform -w {WORLD} -b 20 -n 1"
     assert "±" not in command(line)[1]
@@ -76,13 +67,6 @@ def test_regret_of_one_path_has_no_interval(command: Command) -> None:
         assert each["error"] is each["low"] is each["high"] is None
     names = list(json.loads(command(f"{line} --stop retry --json")[1])["regrets"])
     assert names == [name for name in NOTIONS if name != "optimum"]
-
-
-def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
-    line = f"lab regret uniform -w {WORLD} -b 50 -n 5"
-    plain = command(line)[1]
-    assert command(f"{line} --workers 1")[1] == command(f"{line} --seed 0")[1] == plain
-    assert command(f"{line} --seed 1")[1] != plain
 
 
 def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(

@@ -12,9 +12,7 @@ import pytest
 from purse.errors import InvalidInput, PurseError
 from purse.service import tokens
 from purse.service.tokens import TokenFile
-from tests.support.service import (
-    token_file,
-)
+from tests.support.service import token_file
 
 
 def test_a_token_ends_at_its_time(tmp_path: Path) -> None:

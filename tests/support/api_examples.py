@@ -74,11 +74,7 @@ SCRIPT: list[tuple[str, str, Any]] = [
     ("GET", f"{AT}/labels?key=tenant", None),
     ("GET", f"{AT}/recommendation?by=ratio&confidence=0.9", None),
     ("GET", f"{AT}/certificate?confidence=0.9", None),
-    (
-        "POST",
-        f"{AT}/arms",
-        {"name": "medium", "cost_min": "0.0001", "cost_max": "0.03"},
-    ),
+    ("POST", f"{AT}/arms", {"name": "medium", "cost_min": "0.0001", "cost_max": "0.03"}),
     ("POST", f"{AT}/arms/set", {"name": "medium", "cost_max": "0.02"}),
     ("POST", f"{AT}/arms/retire", {"name": "medium"}),
     ("POST", f"{AT}/alerts", {"alerts": ["80%", "100%", "overrun"]}),

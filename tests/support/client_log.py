@@ -194,10 +194,7 @@ class LoggingClient:
         if line["want"] == "ask":
             try:
                 tickets = self.campaign.ask_many(
-                    line["n"],
-                    line["request"],
-                    arms=line.get("arms"),
-                    contexts=line.get("contexts"),
+                    line["n"], line["request"], arms=line.get("arms"), contexts=line.get("contexts")
                 )
             except (AskRefused, InvalidInput) as error:  # an arm may be retired, or not there yet
                 return {"refused": type(error).__name__}

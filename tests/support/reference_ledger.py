@@ -276,12 +276,7 @@ class Ledger(Asking, Reporting):
         return names.index(name)
 
     def checked(
-        self,
-        place: int,
-        least: Units | None,
-        most: Units | None,
-        floor: Units,
-        ceiling: Units,
+        self, place: int, least: Units | None, most: Units | None, floor: Units, ceiling: Units
     ) -> tuple[Units, Units]:
         """Costs, those that are not given as before, if the least is at most the most, and the
         policy can play with them: without a horizon no pull is free.

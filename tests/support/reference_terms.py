@@ -12,15 +12,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 UNIT = 10**9
-STATES = (
-    "held",
-    "told",
-    "void",
-    "presumed",
-    "skipped",
-    "settled",
-    "failed",
-)
+STATES = ("held", "told", "void", "presumed", "skipped", "settled", "failed")
 LONGEST = 300_000  # ms of a cool-down
 Units = tuple[int, ...]  # per resource
 Context = tuple[float, float]  # as a user gives it: the first has a range, the second has none

@@ -42,44 +42,34 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
     )
 
 
-@pytest.mark.parametrize("policy", [UNIFORM, INITIAL])
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
+KINDS = ("memory", "sqlite", "postgres", "http")
+MACHINES: list[tuple[type[CampaignMachine], str, int, int, tuple[str, ...]]] = [
+    # a machine, its policy, its part of the examples in memory and elsewhere, and the storages
+    (CampaignMachine, UNIFORM, 1, 2, KINDS),
+    (CampaignMachine, INITIAL, 2, 4, KINDS),
+    (CampaignMachine, SEES, 2, 4, KINDS[:2]),
+    (TreeMachine, UNIFORM, 5, 6, KINDS),
+    (PeriodMachine, UNIFORM, 5, 6, KINDS),
+    (PeriodTreeMachine, UNIFORM, 5, 6, KINDS[:3]),
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "policy", "part", "kind"),
+    [
+        pytest.param(machine, policy, in_memory if kind == "memory" else elsewhere, kind)
+        for machine, policy, in_memory, elsewhere, kinds in MACHINES
+        for kind in kinds
+    ],
+)
 def test_no_sequence_of_calls_breaks_the_books(
-    make_harness: Callable[[str], StorageHarness], kind: str, policy: str
+    make_harness: Callable[[str], StorageHarness],
+    machine: type[CampaignMachine],
+    policy: str,
+    part: int,
+    kind: str,
 ) -> None:
-    part = (1 if policy == UNIFORM else 2) * (1 if kind == "memory" else 2)
-    run(CampaignMachine, make_harness(kind), policy, part)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_nor_do_they_where_the_policy_sees_contexts(
-    make_harness: Callable[[str], StorageHarness], kind: str
-) -> None:
-    run(CampaignMachine, make_harness(kind), SEES, 2 if kind == "memory" else 4)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
-def test_nor_do_they_where_campaigns_share_accounts(
-    make_harness: Callable[[str], StorageHarness], kind: str
-) -> None:
-    """On every level nothing is overspent, and all figures are those of the ledgers."""
-    run(TreeMachine, make_harness(kind), UNIFORM, 5 if kind == "memory" else 6)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
-def test_nor_do_they_where_budgets_are_renewed(
-    make_harness: Callable[[str], StorageHarness], kind: str
-) -> None:
-    """Boundaries are made once and in order, whatever the clock does."""
-    run(PeriodMachine, make_harness(kind), UNIFORM, 5 if kind == "memory" else 6)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
-def test_nor_do_they_where_accounts_are_renewed_too(
-    make_harness: Callable[[str], StorageHarness], kind: str
-) -> None:
-    """Each level has its own boundaries."""
-    run(PeriodTreeMachine, make_harness(kind), UNIFORM, 5 if kind == "memory" else 6)
+    run(machine, make_harness(kind), policy, part)
 
 
 TERMS: dict[str, Any] = {

@@ -81,8 +81,7 @@ ROWS = [
         test_bill.test_calls_that_are_open_may_exceed_the_budget_and_no_other,
     ),
     Row(
-        mutations.expect_what_was_declared,
-        test_bill.test_one_outlier_may_leave_no_money_for_an_arm,
+        mutations.expect_what_was_declared, test_bill.test_one_outlier_may_leave_no_money_for_an_arm
     ),
     Row(mutations.let_asks_overdraw, promises.the_budget_holds),
     Row(mutations.alert_on_what_was_held, test_bill.test_accounts_count_it_too_and_say_so),
@@ -192,10 +191,7 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(levels.renew_twice, promises.a_boundary_is_in_the_journal_once),
     Row(levels.look_at_the_campaign_only, promises.no_level_is_overspent),
 ]
-IN_A_FOLDER = (
-    a_power_cut_takes_nothing,
-    test_unavailable.test_another_program_holds_the_lock,
-)
+IN_A_FOLDER = (a_power_cut_takes_nothing, test_unavailable.test_another_program_holds_the_lock)
 OF_RULES = (checks.__name__, level_checks.__name__)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
@@ -234,9 +230,7 @@ def places_of(row: Row) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("row", "place"),
-    [(row, place) for row in ROWS for place in places_of(row)],
-    ids=name_of,
+    ("row", "place"), [(row, place) for row in ROWS for place in places_of(row)], ids=name_of
 )
 def test_a_mutation_is_noticed(
     row: Row, place: str, make_harness: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -109,14 +109,10 @@ OPTIONS = {
     },
     "set-alerts": {
         "alerts": "Rules of the events that webhooks are told of: 80% of a budget, from 1% to "
-        "100%, overrun, cooling-down, expired and forecast",
+        "100%, overrun, cooling-down, expired and forecast"
     },
-    "settle": {
-        "cost": "An amount, at least 0; for several resources as 0.01,500",
-    },
-    "reward": {
-        "reward": "From 0 to 1, or in the campaign's range",
-    },
+    "settle": {"cost": "An amount, at least 0; for several resources as 0.01,500"},
+    "reward": {"reward": "From 0 to 1, or in the campaign's range"},
     "fail": {
         "cost": "What it cost all the same, as tell takes it; 0 for a call that was refused or "
         "never sent [default: not known, as after a time-out: the hold stays]",
@@ -133,9 +129,7 @@ OPTIONS = {
         "[default: as before]",
         "cost_max": "The most that a pull costs, in the same way [default: as before]",
     },
-    "certificate": {
-        "confidence": "Of the statement, above 0 and below 1",
-    },
+    "certificate": {"confidence": "Of the statement, above 0 and below 1"},
     "account new": {
         "resources": "The names of what is spent; everything below the account has the same; "
         "repeat it for several [default: those of the account above, or units]",
@@ -151,6 +145,6 @@ OPTIONS = {
     },
     "account set-alerts": {
         "alerts": "Rules of the events that webhooks are told of: 80% of the budget, from 1% to "
-        "100%, and overrun",
+        "100%, and overrun"
     },
 }

@@ -17,8 +17,6 @@ from purse.identification.recommendation import CRITERIA
 F = TypeVar("F", bound=Callable[..., Any])
 PATH: click.Path = click.Path(path_type=Path)
 WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse lab worlds`"
-
-
 _Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
 

@@ -7,14 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from purse.cli.options import (
-    json_option,
-    number,
-    option,
-    seed_option,
-    sizes_option,
-    world_option,
-)
+from purse.cli.options import json_option, number, option, seed_option, sizes_option, world_option
 from purse.cli.output import print_bounds, print_json
 from purse.errors import InvalidInput
 
@@ -95,12 +88,7 @@ def bounds(
 @seed_option
 @json_option
 def optimum(
-    world: str,
-    budget: tuple[float, ...],
-    horizon: int | None,
-    paths: int,
-    seed: int,
-    as_json: bool,
+    world: str, budget: tuple[float, ...], horizon: int | None, paths: int, seed: int, as_json: bool
 ) -> None:
     """Compute what can be gained at most, each optimum under its own name.
 

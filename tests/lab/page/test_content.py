@@ -32,11 +32,7 @@ from tests.support.lab import checked_spec
 from tests.support.replays import estimated
 
 FIGURES = ["regret", "gain", "left", "shares", "runs", "growth"]
-
-
 SECTIONS = ["in-short", "players", *FIGURES, "what-was-run"]
-
-
 ALIKE = {"learns": 6.0, "learns <fast>": 6 * 1e5**0.25}  # the same mean at the largest budget
 
 
@@ -310,9 +306,7 @@ def test_a_table_says_in_short_what_was_replayed(table_replay: TableReplay) -> N
         "the sum of rewards"
     )
     one = replace(
-        study,
-        facts=replace(study.facts, n_paths=1),
-        data=study.lazy().filter(pl.col("path") == 0),
+        study, facts=replace(study.facts, n_paths=1), data=study.lazy().filter(pl.col("path") == 0)
     )
     assert "One order tells nothing about chance" in one.html()
     assert "interval" not in "".join(one.answers())

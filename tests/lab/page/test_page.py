@@ -37,8 +37,7 @@ def drawn(pages: dict[str, Path], opened: Any, home: Path) -> Iterator[View]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "width"),
-    [("study", 1280), ("table", 1280), ("log", 390), ("long", 390)],
+    ("kind", "width"), [("study", 1280), ("table", 1280), ("log", 390), ("long", 390)]
 )
 def test_a_page_draws_itself_without_complaint_or_network_and_fits(
     drawn: View, kind: str, width: int

@@ -22,8 +22,6 @@ WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 CLASSES = known_worlds.function("class_contexts")(classes=3, arms=2, rows=20, horizon=60)
 NAMES = [contexts.WITHOUT, contexts.LINEAR, contexts.WITH]
 SMALL: dict[str, Any] = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
-
-
 COLUMNS = "world policy budget path gain rounds used ended efficiency left pulls regret"
 
 
@@ -99,11 +97,6 @@ def test_bad_input_is_one_line_before_anything_is_written(
     with pytest.raises(purse.InvalidInput, match=message):
         purse.compare(**(given | arguments))
     assert not (tmp_path / "out").exists()
-
-
-def test_one_budget_and_one_path_are_enough() -> None:
-    result = purse.compare("uniform", WORLD, budgets=20, n_paths=1)
-    assert "±" not in str(result).split("\n", 2)[2]
 
 
 def test_gains_are_told_in_the_unit_of_the_user(plain: Study) -> None:

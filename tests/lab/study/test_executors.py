@@ -18,15 +18,7 @@ from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, PurseError
 from purse.lab.study import cluster, executors, shard
-from purse.lab.study.shard import (
-    Frames,
-    JobSpec,
-    Shard,
-    _runs_frame,
-    key_of,
-    play_shard,
-    shards_of,
-)
+from purse.lab.study.shard import Frames, JobSpec, Shard, _runs_frame, key_of, play_shard, shards_of
 from purse.worlds.two_point import two_point
 from tests.support.lab import fake_gpu
 from tests.support.paths import EPSILON_GREEDY, SCRIPTED

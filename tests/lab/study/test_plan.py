@@ -198,8 +198,6 @@ def test_a_delay_is_in_the_study_file_and_not_in_the_arms_alone(delay: Any, line
 
 
 WORDS = st.text(max_size=12) | st.text("\"'\\#=[]\n\r\t\x00\x1f\x7f\x85\u2028é😀", max_size=8)
-
-
 AMOUNTS = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
 
 

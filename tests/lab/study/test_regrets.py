@@ -24,14 +24,8 @@ from purse.worlds._draw import Tables
 from tests.support.paths import SCRIPTED
 
 UNIT = 10**9
-
-
 PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
-
-
 BENCHMARKS = {"greedy", "knapsack", "optimum"}
-
-
 MEANS = {"best_efficiency", "pseudo_regret", "paper_pseudo_regret"}
 
 

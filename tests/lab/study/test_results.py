@@ -234,17 +234,7 @@ STORED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "{",
-        "[1, 2]",
-        '{"made": null}',
-        b"\xff",
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("text", [None, "{", "[1, 2]", '{"made": null}', b"\xff"], ids=repr)
 def test_a_folder_without_a_manifest_of_ours_is_refused(
     text: str | bytes | None, tmp_path: Path
 ) -> None:

@@ -15,14 +15,7 @@ from purse.base.progress import Progress
 from purse.engine import counterfactual
 from purse.engine.job import Job, make_job
 from purse.lab.study import shard
-from purse.lab.study.shard import (
-    Frames,
-    JobSpec,
-    _runs_frame,
-    _shard_size,
-    key_of,
-    shards_of,
-)
+from purse.lab.study.shard import Frames, JobSpec, _runs_frame, _shard_size, key_of, shards_of
 from purse.lab.study.store import Store
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.two_point import two_point

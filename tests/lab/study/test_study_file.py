@@ -119,10 +119,7 @@ def test_what_is_wrong_is_said_with_file_and_line(change: str, tmp_path: Path) -
     ("text", "message"),
     [
         (PLAIN.replace("budgets = [20, 50.5]\n", ""), "missing key: budgets; `purse lab init` wr"),
-        (
-            'title = "empty"\n',
-            "missing keys: policies, budgets, worlds; `purse lab init` wr",
-        ),
+        ('title = "empty"\n', "missing keys: policies, budgets, worlds; `purse lab init` wr"),
         ('policies = ["uniform",]\nbudgets = [1,,2]\n', r".* \(at line 2, column 14\)"),
         ("seed = 1\nseed = 2\n", r".* \(at line 2, "),
     ],

@@ -29,26 +29,15 @@ from purse.lab.theory.bounds import (
 )
 
 RANDOM_COSTS, PER_ARM, ONE_COST = (Setting(True, costs) for costs in ("any", "per arm", "one"))
-
-
 Problem = tuple[Any, ...]
-
-
 PLUS, CORRECTED = {"policy": "exp3++.bwk"}, {"form": "corrected"}
-
-
 ONE, EACH = {"setting": ONE_COST}, {"setting": PER_ARM}
-
-
 ROOT = 2 * math.sqrt(2) * 6 * 3 + 2  # sqrt 2 / 0.5 (4 * 2 - 2) sqrt 9 + 2
-
-
 LOGARITHMIC = (22.3 * math.log(9) + 46.6) * 4 * (1 / 0.5 + 1 / 0.25) + 212
 
 
 # with a price of at most 1: V = 4, s = 3
 PRICED = 4 * math.sqrt(288) + 30 * (1 + math.log(9)) ** 2 + 16 + 1.91 * 36 + 2
-
 
 FORMULAS: list[tuple[Callable[..., Bound], Problem, dict[str, Any], float | None]] = [
     # 2 sqrt(1.897852 * 128 ln 2)
@@ -370,9 +359,6 @@ def test_published_bounds_apply_where_they_were_proved(
     rows = published(setting=setting)
     assert (rows["kube"].applies, rows["ucb-bv2"].applies) == (kube, ucb)
     assert rows["exp3.p.bwk"].applies
-
-
-PER_ARM, ONE_COST = (Setting(True, costs) for costs in ("per arm", "one"))
 
 
 def value(bound: Bound) -> float:

@@ -188,15 +188,9 @@ LIMITED: dict[str, tuple[Callable[[], float], int]] = {
     "2 arms": (lambda: exact([1, 1], [0.1, 0.2], 1), 20),
     # 1 + 2 + 2, no limit, nothing: 4 bundles
     "bundles": (lambda: bounded([1, 1, 1], [0.1, 0.2, 0.1], [5, 10**9, 0], 1), 40),
-    "2 arms of 2 atoms": (
-        lambda: dynamic_optimum("bernoulli:rewards=[1,.5],costs=[.1,.2]", 1),
-        40,
-    ),
+    "2 arms of 2 atoms": (lambda: dynamic_optimum("bernoulli:rewards=[1,.5],costs=[.1,.2]", 1), 40),
     # with the step of nothing left
-    "3 rounds": (
-        lambda: dynamic_optimum("table:rewards=[[1,0],[0,1],[1,1]],costs=[.1,.2]", 1),
-        66,
-    ),
+    "3 rounds": (lambda: dynamic_optimum("table:rewards=[[1,0],[0,1],[1,1]],costs=[.1,.2]", 1), 66),
     # rounds may be skipped, so that all 50 count
     "a horizon": (
         lambda: dynamic_optimum(

@@ -157,6 +157,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
         (["uniform", "exp4"], {}, "unknown policy 'exp4'"),
         (["uniform"], {"n_workers": 0}, "n_workers=0"),
         (["uniform"], {"suite": "4"}, "suite='4': must be one of '1', '2', '3'"),
+        (["uniform"], {"device": "tpu"}, "device='tpu': must be one of 'cpu', 'cuda'"),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_anything_runs(

@@ -162,7 +162,6 @@ UNMET = {
     "no curve": "has no curve",
 }
 
-
 SAVED = "For as many rounds as the log has; no game is simulated but that of `replan`."
 SAVINGS = (
     "**What is named** gains nearly as much as the log by estimate, and beyond chance half as much "

@@ -198,10 +198,7 @@ def _about_data(notes: Sequence[str]) -> list[Part]:
 
 
 def _regret(
-    study: Study,
-    figures: Mapping[str, Any],
-    beside: pl.DataFrame,
-    theorems: tables.Table | None,
+    study: Study, figures: Mapping[str, Any], beside: pl.DataFrame, theorems: tables.Table | None
 ) -> list[Part]:
     """Return regret as a figure, what is proved about it, and its tables."""
     parts = _shown(figures, "regret")

@@ -101,10 +101,7 @@ def _connected(address: str | None) -> Iterator[int]:
     try:
         with catch_warnings(action="ignore"):
             ray.init(
-                address,
-                ignore_reinit_error=True,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
+                address, ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR
             )
     except (OSError, ConnectionError, TimeoutError, ValueError, RuntimeError) as error:
         raise PurseError(

@@ -32,15 +32,7 @@ import math
 from collections.abc import Sequence
 
 from purse.base import validation
-from purse.lab.theory.bound import (
-    ADVERSARIAL,
-    OURS,
-    PAPER,
-    SMALLEST,
-    Bound,
-    Setting,
-    scaled,
-)
+from purse.lab.theory.bound import ADVERSARIAL, OURS, PAPER, SMALLEST, Bound, Setting, scaled
 from purse.lab.theory.lower_bounds import kappa, refuted_from, theorem2, theorem5, two_worlds
 from purse.policies.exp3_bwk import gamma_of
 

@@ -235,12 +235,7 @@ def _fit(features: Floats, means: Floats, ridge: float) -> Floats:
 
 
 def hindsight_optimum(
-    world: str | World,
-    budget: Any,
-    *,
-    horizon: int | None = None,
-    n_paths: int = 20,
-    seed: int = 0,
+    world: str | World, budget: Any, *, horizon: int | None = None, n_paths: int = 20, seed: int = 0
 ) -> float:
     """Return the largest gain of a player that knows all draws, as a mean over paths.
 

@@ -207,16 +207,9 @@ def intervals(chart: Any, low: str, high: str, x: dict[str, Any], **mark: Any) -
 
 
 def points(
-    chart: Any,
-    value: str,
-    x: dict[str, Any],
-    series: Sequence[str],
-    tooltip: list[Any],
+    chart: Any, value: str, x: dict[str, Any], series: Sequence[str], tooltip: list[Any]
 ) -> Any:
     """Return a point in each row, with the shape of its policy."""
     return chart.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X(f"{value}:Q", **x),
-        shape=policy_shape(series),
-        opacity=visible(),
-        tooltip=tooltip,
+        x=alt.X(f"{value}:Q", **x), shape=policy_shape(series), opacity=visible(), tooltip=tooltip
     )
