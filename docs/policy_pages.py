@@ -209,7 +209,7 @@ def by_situation(name: str, record: Record) -> list[str]:
 
 
 def options(module: ModuleType) -> str:
-    """Return the options with their types and defaults, and their descriptions."""
+    """Return the options with their types and defaults; the docstring says what they are."""
     _, *parameters = inspect.signature(module.params).parameters.values()
     if not parameters:
         return "None."
@@ -217,7 +217,6 @@ def options(module: ModuleType) -> str:
         [f"`{option.name}`", f"`{option.annotation}`".replace("|", "\\|"), f"`{option.default!r}`"]
         for option in parameters
     ]
-    text = markdown(inspect.getdoc(module.params) or "")
     table = write_markdown_table(["option", "type", "default"], rows)
     example = ",".join(f"{option.name}={option.default}" for option in parameters[:2])
-    return f"{table}\n\n{text}\n\nAs text: `{module.NAME}:{example}`."
+    return f"{table}\n\nAs text: `{module.NAME}:{example}`."

@@ -61,7 +61,6 @@ def paragraph(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return the text as it stands in HTML."""
     from html import escape  # here: a client that shows no table does without its names
 
     return escape(text)

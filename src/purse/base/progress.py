@@ -25,7 +25,6 @@ _BETWEEN_UPDATES = (
 
 
 def _in_notebook() -> bool:
-    """Return whether the process is the kernel of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 

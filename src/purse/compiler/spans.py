@@ -74,7 +74,6 @@ class _SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
         super().__init__(context, builder, array)
 
     def _getvalue(self) -> Any:
-        """Return the span."""
         shape = cgutils.unpack_tuple(self._builder, self.shape)
         return pack_array(self._context, self._builder, self.span, self.data, shape)
 
@@ -93,7 +92,6 @@ def pack_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any
 
 
 def _as_array(context: Any, builder: Any, span: Any, kind: Any, value: Any) -> Any:
-    """Return the array of a span."""
     data, shape = cgutils.unpack_tuple(builder, value)
     array = types.Array(span.dtype, span.ndim, "C")
     return pack_array(context, builder, array, data, cgutils.unpack_tuple(builder, shape))
@@ -150,7 +148,6 @@ def _set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
 
 
 def _get_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Lower `span.shape`."""
     return builder.extract_value(value, 1)
 
 

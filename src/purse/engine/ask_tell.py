@@ -73,7 +73,6 @@ def _see_round(
 
 @kernel
 def _none_allowed(now: Now) -> bool:
-    """Return whether no arm may be played."""
     if not now.masked:
         return False
     for i in range(now.allowed.shape[0]):

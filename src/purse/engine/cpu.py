@@ -250,7 +250,6 @@ def fault_error(job: Job) -> Fault:
 
 @cache
 def _say_slow() -> None:
-    """Warn once that plain Python is slow."""
     _LOGGER.warning("plain Python plays some thousand times slower than machine code")
 
 

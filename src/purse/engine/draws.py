@@ -67,6 +67,5 @@ def contexts(
 
 
 def _check_end(world: World, n_rounds: int, first: int) -> None:
-    """Raise `InvalidInput` when the world ends before the last of these rounds."""
     if world.n_rounds is not None and first + n_rounds - 1 > world.n_rounds:
         raise invalid("n_rounds", n_rounds, f"{world.name} ends after round {world.n_rounds}")

@@ -40,7 +40,6 @@ def check_contract(module: ModuleType, params: Any, problem: Problem) -> None:
 
 
 def _check_period(where: str, names: Any, fields: tuple[str, ...]) -> None:
-    """Check which fields of the state begin again with a period."""
     if not isinstance(names, tuple) or not set(names) <= set(fields):
         raise InvalidInput(
             f"{where}: PERIOD is {shorten(repr(names), 60)}, and must be a tuple of fields of the "

@@ -169,7 +169,6 @@ def end_round(path: Path) -> None:
 
 @kernel
 def _record(to: Checkpoints, mark: int, path: Path) -> None:
-    """Write the standing of the path at one checkpoint."""
     row, budget, pulls = path.row, path.game.budget, path.out.pulls[path.row]
     to.rounds[row, mark] = path.counts[ROUNDS]
     to.gain[row, mark] = path.sums[_GAIN]

@@ -165,7 +165,6 @@ def least_row(counts: Ints) -> int:
 
 @kernel
 def _is_mask(mask: Bools, other: Bools) -> bool:
-    """Return whether two masks allow the same arms."""
     for i in range(mask.shape[0]):
         if mask[i] != other[i]:
             return False
@@ -250,7 +249,6 @@ def replace_arm(key: U, attempt: int, short: int, space: Workspace) -> bool:
 
 @kernel
 def _is_fresh(arm: int, arms: Ints, excluded: Ints) -> bool:
-    """Return whether the arm is neither excluded nor in play."""
     if excluded[arm] != 0:
         return False
     for k in range(arms.shape[0]):

@@ -183,7 +183,6 @@ def gpu_engine() -> Any:
 
 
 def _trajectory(world: World, checkpoints: Floats, record: Checkpoints) -> Trajectory:
-    """Return the records at checkpoints as a trajectory, in the user's unit."""
     return Trajectory(
         checkpoints,
         record.rounds,

@@ -212,17 +212,14 @@ def new_game(
 
 
 def _look_at(block: int, t: int, masked: bool, out: Floats) -> int:
-    """Call `look` for the game of a block."""
     return int(step(load(block, GAME), t, masked, out))
 
 
 def _ask_at(block: int, t: int, masked: bool) -> int:
-    """Call `ask` for the game of a block."""
     return int(step(load(block, GAME), t, masked))
 
 
 def _tell_at(block: int, t: int) -> int:
-    """Call `tell` for the game of a block."""
     return int(step(load(block, GAME), t))
 
 

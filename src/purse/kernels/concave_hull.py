@@ -16,12 +16,15 @@ cheapest is taken. Under a mask a masked arm becomes a point that no hull has.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from purse.compiler.kernel import cold, kernel
+from purse.compiler.kernel import attach, cold, kernel
 from purse.kernels.random import uniform
 from purse.kernels.weights import pick, total
 from purse.types import SKIP, Floats, Now, Play
+
+mix: Any = None  # bound by `shares_rule`
 
 
 class HullScratch(NamedTuple):
@@ -122,3 +125,22 @@ def show_shares(skips: bool, shares: Floats, out: Floats) -> None:
     every = 1.0 if skips else total(shares)
     for i in range(shares.shape[0]):
         out[i] = shares[i] / every
+
+
+def _choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    shares = scratch.shares if mix(params, state, scratch, now) else state.shares
+    draw_shares(now, params.skips, shares, play)
+
+
+def _share(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    shares = scratch.shares if mix(params, state, scratch, now) else state.shares
+    show_shares(params.skips, shares, out)
+
+
+def shares_rule(mix: Callable[..., bool]) -> Any:
+    """Return choose and probabilities of a rule that draws by the shares of its state.
+
+    mix   (params, state, scratch, now) writes others to the scratch, if the round needs others, and
+          returns whether it did
+    """
+    return attach(_choose, mix=mix), attach(_share, mix=mix)

@@ -163,5 +163,4 @@ def _surely_accepts(u: float, v: float, y: float) -> bool:
 
 @kernel
 def _accepts(u: float, d: float, s: float, v: float) -> bool:
-    """Return whether 1 - u is below h."""
     return v > 0 and log(1 - u) < d * (4.5 * s * s + 1 - v * v * v + 3 * log(v))

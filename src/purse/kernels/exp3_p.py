@@ -94,7 +94,6 @@ def draw_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
 
 @cold
 def _draw_allowed_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
-    """Do the same under a mask."""
     for i in range(room.shape[0]):
         room[i] = chances[i]
     draw_allowed(now, room, play)

@@ -20,7 +20,6 @@ _libm_fma.argtypes, _libm_fma.restype = [ctypes.c_double] * 3, ctypes.c_double
 
 
 def _fma(a: float, b: float, c: float) -> float:
-    """Return a b + c, rounded once."""
     return np.float64(_libm_fma(a, b, c))
 
 

@@ -29,7 +29,8 @@ from purse.types import SKIP, STOP, Floats, Now, Play, Problem
 # the scores of an arm that must be tried first, and of one that cannot be taken; finite, as all of
 # a state is
 FIRST, OUT = 1e300, -1e300
-score: Any = None  # these are bound by `index_rule`
+score: Any = None  # these are bound by `index_rule` and `largest_rule`
+score_all: Any = None
 learn: Any = None
 
 
@@ -55,22 +56,23 @@ def init(params: Any, problem: Problem) -> IndexState:
     return IndexState(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k))
 
 
-def _scratch(params: Any, problem: Problem) -> Scores:
+def room_for_scores(params: Any, problem: Problem) -> Scores:
     """Allocate room for the score of each arm."""
     return Scores(np.zeros(problem.n_arms))
 
 
-def _choose_largest(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
-    """Score every arm and take the largest."""
+def _score_each(params: Any, state: Any, scratch: Any, now: Now) -> None:
     for i in range(scratch.scores.shape[0]):
         scratch.scores[i] = score(params, state, now, i)
+
+
+def _choose_largest(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    score_all(params, state, scratch, now)
     take_largest(now, scratch.scores, play)
 
 
-def _share_scores(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    """Write the probabilities of `_choose_largest`."""
-    for i in range(scratch.scores.shape[0]):
-        scratch.scores[i] = score(params, state, now, i)
+def _share_largest(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    score_all(params, state, scratch, now)
     share_largest(now, scratch.scores, out)
 
 
@@ -87,13 +89,15 @@ def _learn_nothing(params: Any, state: Any, i: int) -> None:
 
 def index_rule(score: Callable[..., float], learn: Callable[..., None] = _learn_nothing) -> Any:
     """Return init, scratch, choose, update and probabilities of the rule with this score."""
-    return (
-        init,
-        _scratch,
-        attach(_choose_largest, score=score),
-        attach(_add_and_learn, learn=learn),
-        attach(_share_scores, score=score),
-    )
+    choose, probabilities = largest_rule(attach(_score_each, score=score))
+    return init, room_for_scores, choose, attach(_add_and_learn, learn=learn), probabilities
+
+
+def largest_rule(score_all: Callable[..., None]) -> Any:
+    """Return choose and probabilities of a rule that takes the largest of the scores which
+    `score_all(params, state, scratch, now)` writes to the scratch.
+    """
+    return attach(_choose_largest, score_all=score_all), attach(_share_largest, score_all=score_all)
 
 
 @kernel
@@ -105,10 +109,10 @@ def add_report(state: Any, arm: int, reward: float, cost: float) -> None:
 
 
 @kernel
-def keep_ratio_and_root(state: Any, arm: int) -> None:
+def keep_ratio_and_root(params: Any, state: Any, i: int) -> None:
     """Keep reward per cost, r(i) / c(i), as the base and 1 / sqrt(N(i)) as the slope."""
-    state.bases[arm] = state.rewards[arm] / state.costs[arm]
-    state.slopes[arm] = 1 / math.sqrt(state.pulls[arm])
+    state.bases[i] = state.rewards[i] / state.costs[i]
+    state.slopes[i] = 1 / math.sqrt(state.pulls[i])
 
 
 @kernel
@@ -160,7 +164,6 @@ def find_largest(now: Now, scores: Floats) -> tuple[int, int]:
 
 @cold
 def _find_largest_allowed(now: Now, scores: Floats) -> tuple[int, int]:
-    """Do the same under a mask."""
     arm = -1
     count = 0
     for i in range(scores.shape[0]):

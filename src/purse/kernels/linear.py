@@ -22,12 +22,13 @@ risky: then the safe arm is.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base.validation import number
-from purse.compiler.kernel import kernel
+from purse.compiler.kernel import attach, kernel
 from purse.kernels.distributions import normal
 from purse.kernels.guard import (
     COSTS,
@@ -56,6 +57,9 @@ from purse.kernels.regression import Regression, add_report, leverage, predict, 
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 _THIRD = 1 / 3
+set_base: Any = None  # these are bound by `linear_rule`
+value: Any = None
+SAMPLED = False
 _LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
 
 
@@ -74,7 +78,7 @@ class LinearParams(NamedTuple):
     start: Regression  # what is known at the beginning; no kernel reads it
 
 
-class LinearState(NamedTuple):
+class _LinearState(NamedTuple):
     """The regressions learnt so far."""
 
     inverse: Floats  # (K, n, n) this and the next five: see `Regression`
@@ -88,7 +92,7 @@ class LinearState(NamedTuple):
     paced: Floats  # (2 + d,) see `pace_price`
 
 
-class LinearScratch(NamedTuple):
+class _LinearScratch(NamedTuple):
     """Room to work in."""
 
     gains: Floats  # (K,) u
@@ -128,40 +132,32 @@ def linear_params(
     )
 
 
-def new_linear(params: LinearParams, problem: Problem) -> LinearState:
+def new_linear(params: LinearParams, problem: Problem) -> _LinearState:
     """Return the state before any report: a prior counts as reports, not as rounds or money."""
     model = Regression(*(array.copy() for array in params.start))
     first = np.zeros(2)
     for i in np.flatnonzero(model.reports):
         learn_share(first, model.sums[i, 1:] / model.reports[i], params.most[i])
     paid = np.zeros((problem.n_arms, COSTS + problem.n_resources))
-    return LinearState(*model, paid, first, new_paced(params.pace, problem))
+    return _LinearState(*model, paid, first, new_paced(params.pace, problem))
 
 
-def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
+def linear_scratch(params: LinearParams, problem: Problem) -> _LinearScratch:
     """Allocate the room to work in."""
     k, d = problem.n_arms, problem.n_resources
-    return LinearScratch(
-        np.zeros(k),
-        np.zeros((k, d)),
-        np.zeros((k, 1 + d)),
-        np.zeros(k),
-        np.zeros(k),
-        np.zeros(d),
-        np.zeros(k, np.int64),
-        np.zeros(problem.context_shape[1]),
-        np.zeros(k),
-    )
+    gains, scores, levels, lost = np.zeros((4, k))
+    uses, means, prices = np.zeros((k, d)), np.zeros((k, 1 + d)), np.zeros(d)
+    opened, room = np.zeros(k, np.int64), np.zeros(problem.context_shape[1])
+    return _LinearScratch(gains, uses, means, scores, levels, prices, opened, room, lost)
 
 
 @kernel
 def _context_row(now: Now, i: int) -> int:
-    """Return the row of `now.context` that arm i sees."""
     return min(i, now.context.shape[0] - 1)
 
 
 @kernel
-def open_fitting(params: LinearParams, scratch: Any, now: Now) -> None:
+def _open_fitting(params: LinearParams, scratch: Any, now: Now) -> None:
     """Open the allowed arms, and of these only those that fit, if any does."""
     n_arms, d = params.most.shape
     some = False
@@ -190,7 +186,7 @@ def _affordable(params: LinearParams, scratch: Any, i: int, round_part: float) -
 
 
 @kernel
-def linear_bounds(params: LinearParams, state: Any, scratch: Any, now: Now, sampled: bool) -> None:
+def _set_bounds(params: LinearParams, state: Any, scratch: Any, now: Now, sampled: bool) -> None:
     """Write u and l of each arm, and its mean reward and costs.
 
     If `sampled`, each width is multiplied by a standard normal number: Thompson sampling.
@@ -268,7 +264,6 @@ def _signal_width(
 
 @kernel
 def _predicted_cost(model: Regression, scratch: Any, i: int, j: int, x: Floats) -> float:
-    """Return the cost of resource j that is predicted for an arm with a report."""
     return max(predict(model, i, 1 + j, x), _LEAST_PART * scratch.means[i, 1 + j])
 
 
@@ -276,7 +271,6 @@ def _predicted_cost(model: Regression, scratch: Any, i: int, j: int, x: Floats) 
 def _untried_bounds(
     params: LinearParams, scratch: Any, now: Now, i: int, pulls: float, share: float
 ) -> None:
-    """Write u and l of an arm without a report."""
     level = optimism(params.scale, pulls, float(now.pending[i]))
     scratch.gains[i] = untried_reward(pulls / (1 + now.pending[i]))
     for j in range(scratch.uses.shape[1]):
@@ -285,7 +279,7 @@ def _untried_bounds(
 
 
 @kernel
-def score_open(params: LinearParams, state: Any, scratch: Any, now: Now) -> None:
+def _score_open(params: LinearParams, state: Any, scratch: Any, now: Now) -> None:
     """Write what each open arm is worth; others are `OUT`. The base of the prices must be there."""
     pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
     for i in range(scratch.scores.shape[0]):
@@ -315,7 +309,7 @@ def _safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm:
 
 
 @kernel
-def take_best(params: LinearParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def _take_best(params: LinearParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Write the arm with the largest score, or the safe one; let the round pass if no arm is
     worth its price and it may.
     """
@@ -330,8 +324,7 @@ def take_best(params: LinearParams, state: Any, scratch: Any, now: Now, play: Pl
 
 
 @kernel
-def show_best(params: LinearParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    """Write the probabilities of `take_best`."""
+def _show_best(params: LinearParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     arm, _ = find_largest(now, scratch.scores)
     for i in range(out.shape[0]):
         out[i] = 0.0
@@ -352,3 +345,36 @@ def learn_linear(params: LinearParams, state: Any, scratch: Any, now: Now, play:
     state.paid[i, REWARD] += play.rewards[0]
     for j in range(play.costs.shape[1]):
         state.paid[i, COSTS + j] += play.costs[0, j]
+
+
+@kernel
+def _no_base(state: Any, prices: Floats) -> None:
+    for j in range(prices.shape[0]):
+        prices[j] = 0.0
+
+
+def _value(params: LinearParams, state: Any, scratch: Any, now: Now) -> None:
+    _open_fitting(params, scratch, now)
+    _set_bounds(params, state, scratch, now, SAMPLED)
+    set_base(state, scratch.prices)
+    _score_open(params, state, scratch, now)
+
+
+def _choose(params: LinearParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    value(params, state, scratch, now)
+    _take_best(params, state, scratch, now, play)
+
+
+def _share(params: LinearParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    value(params, state, scratch, now)
+    _show_best(params, state, scratch, now, out)
+
+
+def linear_rule(set_base: Callable[..., None] = _no_base, *, sampled: bool = False) -> Any:
+    """Return choose and probabilities.
+
+    set_base   (state, prices) writes the base of the prices (d,)
+    sampled    whether rewards and costs are sampled: then the probabilities are not known
+    """
+    parts = attach(_value, set_base=set_base, SAMPLED=sampled)
+    return attach(_choose, value=parts), attach(_share, value=parts)

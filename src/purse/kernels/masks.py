@@ -83,7 +83,6 @@ def nth_allowed(now: Now, n: int) -> int:
 
 @cold
 def _find_allowed(now: Now, n: int) -> int:
-    """Do the same under a mask."""
     arm = -1
     while n >= 0:
         arm += 1

@@ -29,20 +29,21 @@ less sum_j lambda_j u_j.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.kernel import kernel
+from purse.compiler.kernel import attach, kernel
 from purse.kernels.fastmath import exp
 from purse.kernels.index_rules import find_largest, share_largest, take_largest
 from purse.kernels.primal_dual import common_budget, project
 from purse.kernels.weights import largest
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-_SPREAD, _EARNED, _SPENT = range(
-    3
-)  # in `paced`: Q - 1 - d (t - 1), rewards, and the first of the U_j
+# in `paced`: Q - 1 - d (t - 1), rewards, and the first of the U_j
+_SPREAD, _EARNED, _SPENT = range(3)
+score_all: Any = None  # bound by `worthwhile_rule`
 
 
 class Pace(NamedTuple):
@@ -132,22 +133,26 @@ def earned_prices(kappa: float, earned: float, spent: Floats, prices: Floats) ->
     return theta
 
 
-@kernel
-def take_worthwhile(now: Now, pace: Pace, scores: Floats, play: Play) -> None:
-    """Write an allowed arm with the largest score, each of them equally likely; let the round pass
-    if that score is below 0 and it may.
-    """
-    take_largest(now, scores, play)
-    if pace.skips and play.arms[0] >= 0 and scores[play.arms[0]] < 0:
+def _choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    score_all(params, state, scratch, now)
+    take_largest(now, scratch.scores, play)
+    if params.pace.skips and play.arms[0] >= 0 and scratch.scores[play.arms[0]] < 0:
         play.arms[0] = SKIP
         play.probs[0] = 1.0
 
 
-@kernel
-def show_worthwhile(now: Now, pace: Pace, scores: Floats, out: Floats) -> None:
-    """Write the probabilities of `take_worthwhile`."""
-    share_largest(now, scores, out)
-    arm, _ = find_largest(now, scores)
-    if pace.skips and arm >= 0 and scores[arm] < 0:
+def _share(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    score_all(params, state, scratch, now)
+    share_largest(now, scratch.scores, out)
+    arm, _ = find_largest(now, scratch.scores)
+    if params.pace.skips and arm >= 0 and scratch.scores[arm] < 0:
         for i in range(out.shape[0]):
             out[i] = 0.0
+
+
+def worthwhile_rule(score_all: Callable[..., None]) -> Any:
+    """Return choose and probabilities of a rule that takes an allowed arm with the largest of the
+    scores which `score_all(params, state, scratch, now)` writes to the scratch, each of them
+    equally likely, and lets the round pass if that score is below 0 and, by the pace, it may.
+    """
+    return attach(_choose, score_all=score_all), attach(_share, score_all=score_all)

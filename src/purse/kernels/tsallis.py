@@ -42,7 +42,7 @@ import numpy as np
 
 from purse.base import validation
 from purse.compiler.kernel import attach, kernel
-from purse.kernels.weights import draw_weighted, show_weighted, smallest
+from purse.kernels.weights import smallest, weighted_rule
 from purse.types import Floats, Now, Play, Problem
 
 _CLOSE = 3e-6
@@ -114,12 +114,7 @@ def weigh(params: Any, state: _TsallisState, scratch: TsallisScratch, t: int) ->
     return tsallis_weights(params.scale / math.sqrt(t), state.losses, scratch.weights)
 
 
-@kernel
-def choose(
-    params: Any, state: _TsallisState, scratch: TsallisScratch, now: Now, play: Play
-) -> None:
-    """Draw an arm by weight."""
-    draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
+choose, probabilities = weighted_rule(weigh)
 
 
 def _add_loss(
@@ -136,21 +131,12 @@ def _add_loss(
 def _add_reduced(
     params: Any, state: _TsallisState, scratch: TsallisScratch, t: int, play: Play, loss: float
 ) -> None:
-    """Do the same with less variance."""
     arm, chance = play.arms[0], play.probs[0]
     threshold = params.scale * params.scale / t
     total = weigh(params, state, scratch, t)
     for j in range(state.losses.shape[0]):
         base = 0.5 if (chance if j == arm else scratch.weights[j] / total) >= threshold else 0.0
         state.losses[j] += base + (loss - base) / chance if j == arm else base
-
-
-@kernel
-def probabilities(
-    params: Any, state: _TsallisState, scratch: TsallisScratch, now: Now, out: Floats
-) -> None:
-    """Write the probabilities of `choose`."""
-    show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)
 
 
 def tsallis_rule(loss: Callable[..., float]) -> Any:

@@ -12,7 +12,7 @@ from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform
 from purse.types import Floats, Now, Play
 
-weigh: Any = None  # bound by `mixed_rule`
+weigh: Any = None  # bound by `mixed_rule` and `weighted_rule`
 
 
 class Mixture(NamedTuple):
@@ -54,7 +54,6 @@ def draw_weighted(now: Now, weights: Floats, total: float, play: Play) -> None:
 
 @cold
 def _normalise(weights: Floats, total: float) -> None:
-    """Scale the weights to a sum of 1."""
     for i in range(weights.shape[0]):
         weights[i] /= total
 
@@ -109,7 +108,6 @@ def _mixed_arm(u: float, mixture: Mixture, rates: Floats, weights: Floats) -> in
 
 @kernel
 def _mixed_probability(arm: int, mixture: Mixture, rates: Floats, weights: Floats) -> float:
-    """Return the probability with which `_mixed_arm` draws this arm."""
     cap, explore, equal, sum_weights = mixture
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]
 
@@ -128,7 +126,6 @@ def _draw_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, play
 def _draw_mixed_allowed(
     now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play
 ) -> None:
-    """Do the same under a mask; the weights become the chances."""
     for i in range(weights.shape[0]):
         weights[i] = _mixed_probability(i, mixture, rates, weights)
     draw_allowed(now, weights, play)
@@ -136,7 +133,6 @@ def _draw_mixed_allowed(
 
 @kernel
 def _show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out: Floats) -> None:
-    """Write the probabilities of `_draw_mixed`."""
     for i in range(weights.shape[0]):
         out[i] = _mixed_probability(i, mixture, rates, weights)
     if now.masked:
@@ -144,12 +140,10 @@ def _show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out:
 
 
 def _choose_mixed(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
-    """Weigh the arms and draw one."""
     _draw_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, play)
 
 
 def _share_mixed(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    """Write the probabilities of `_choose_mixed`."""
     _show_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, out)
 
 
@@ -158,3 +152,18 @@ def mixed_rule(weigh: Callable[..., Mixture]) -> Any:
     by `weigh(params, state, scratch, t)`.
     """
     return attach(_choose_mixed, weigh=weigh), attach(_share_mixed, weigh=weigh)
+
+
+def _choose_weighted(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
+
+
+def _share_weighted(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)
+
+
+def weighted_rule(weigh: Callable[..., float]) -> Any:
+    """Return choose and probabilities of a rule that draws by the weights which
+    `weigh(params, state, scratch, t)` writes; it returns their sum.
+    """
+    return attach(_choose_weighted, weigh=weigh), attach(_share_weighted, weigh=weigh)

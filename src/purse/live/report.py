@@ -73,7 +73,6 @@ def read_report(ticket: Ticket, reward: Any, cost: Any) -> tuple[Sequence[float]
 
 
 def _fits(costs: Ints, plays: int, resources: int) -> bool:
-    """Return whether costs have the shape (m, d), or one that can only mean the same."""
     return costs.size == plays * resources and (
         costs.shape == (plays, resources)
         or (1 in (plays, resources) and costs.shape in ((plays * resources,), ()))

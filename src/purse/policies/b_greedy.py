@@ -35,17 +35,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    FIRST,
-    count_allowed,
-    find_largest,
-    kernel,
-    nth_allowed,
-    number,
-    share_largest,
-    take_largest,
-    uniform,
-)
+from purse.kernels import count_allowed, kernel, nth_allowed, number, uniform
+from purse.kernels.index_rules import FIRST, find_largest, share_largest, take_largest
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "b-greedy", True, 1, 1
@@ -63,7 +54,6 @@ class BGreedyState(NamedTuple):
 
 
 def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:
-    """Options: alpha, the scale of the exploration."""
     return BGreedyParams(number("alpha", alpha, low=0) * problem.n_arms)
 
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.kernels import known_costs
+from purse.kernels.known_costs import known_costs
 from purse.policies import kube
 from purse.types import Problem
 
@@ -43,6 +43,5 @@ update, probabilities = kube.update, kube.probabilities
 
 
 def params(problem: Problem) -> kube.KubeParams:
-    """Return the costs, and the arms that may be pulled at all; there are no options."""
     priced = known_costs(problem, NAME)
     return kube.KubeParams(priced, np.flatnonzero(priced.caps))

@@ -57,18 +57,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    best_mixture,
-    c_rad_of,
-    cold,
-    draw_shares,
-    kernel,
-    lower_radius,
-    mask_points,
-    rounds_of,
-    show_shares,
-    upper_radius,
-)
+from purse.kernels import c_rad_of, cold, kernel, lower_radius, rounds_of, upper_radius
+from purse.kernels.concave_hull import best_mixture, mask_points, shares_rule
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, VERSION, SOURCE = "balanced-exploration", 1, 1, 1, "paper, relaxed"
@@ -101,7 +91,6 @@ class BalancedScratch(NamedTuple):
 
 
 def params(problem: Problem, *, c_rad: float | str = "theory") -> BalancedParams:
-    """Options: c_rad, "theory" or a positive number."""
     rounds = rounds_of(problem, NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     return BalancedParams(radius, problem.b / rounds, problem.horizon is not None)
@@ -189,14 +178,13 @@ def mix_allowed(
 
 
 @kernel
-def choose(
-    params: BalancedParams, state: BalancedState, scratch: BalancedScratch, now: Now, play: Play
-) -> None:
-    shares = state.shares
+def mix(params: BalancedParams, state: BalancedState, scratch: BalancedScratch, now: Now) -> bool:
     if now.masked:
         mix_allowed(params, state, scratch, now)
-        shares = scratch.shares
-    draw_shares(now, params.skips, shares, play)
+    return now.masked
+
+
+choose, probabilities = shares_rule(mix)
 
 
 @kernel
@@ -224,14 +212,3 @@ def update(
     low, high = lower_radius(cost, n, c_rad), upper_radius(cost, n, c_rad)
     shrink(state.low_costs, state.high_costs, i, low, high)
     set_shares(params.pace, state, scratch.mixture)
-
-
-@kernel
-def probabilities(
-    params: BalancedParams, state: BalancedState, scratch: BalancedScratch, now: Now, out: Floats
-) -> None:
-    shares = state.shares
-    if now.masked:
-        mix_allowed(params, state, scratch, now)
-        shares = scratch.shares
-    show_shares(params.skips, shares, out)

@@ -117,9 +117,6 @@ def params(
     within: float = 0.0,
     sampling: str = "lucb",
 ) -> BestArmParams:
-    """Options: by, "reward" or "ratio"; confidence, between 0 and 1; cap, an amount, or None;
-    within, at least 0; sampling, "lucb" or "uniform".
-    """
     ratio = choice("by", by, ("reward", "ratio")) == "ratio"
     scale = float(problem.unit_scale[0])
     cap_units = math.inf if cap is None else amounts.to_units("cap", cap)

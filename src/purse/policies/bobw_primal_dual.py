@@ -45,27 +45,22 @@ worlds. ICML 2022.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
+from purse.kernels import kernel, number, rounds_of
+from purse.kernels.exp3_p import (
     Exp3PParams,
     Exp3PScratch,
     Exp3PState,
-    apply_skipped_rounds,
-    common_budget,
     draw_action,
-    kernel,
     learn_action,
     new_learner,
-    number,
-    project,
-    rounds_of,
-    rounds_passed,
     show_actions,
     tuned,
 )
+from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, project, rounds_passed
 from purse.policies import exp3_p
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
@@ -93,9 +88,6 @@ class BobwState(NamedTuple):
 
 
 def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -> BobwParams:
-    """Options: eta, the step of the prices; delta, the probability with which the guarantee of
-    EXP3.P may fail.
-    """
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)
     rho = budget / rounds
@@ -131,9 +123,7 @@ def choose(
 
 
 @kernel
-def update(
-    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
+def update(params: BobwParams, state: BobwState, scratch: Any, now: Now, play: Play) -> None:
     passed = rounds_passed(state.booked, now.t)
     # a price that falls round by round, and stops at 0, falls as in one step
     idle = max(0, passed - 1) * params.eta * params.rho

@@ -48,5 +48,4 @@ update, probabilities = epsilon_first.update, epsilon_first.probabilities
 def params(
     problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
 ) -> epsilon_first.EpsilonFirstParams:
-    """Options: epsilon, "theory" or a number in [0, 1]; learn, "first" or "always"."""
     return epsilon_first.params_for(NAME, problem, epsilon, learn)

@@ -46,7 +46,6 @@ class BudgetUcbParams(NamedTuple):
 
 
 def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
-    """Options: lam, a lower bound on the mean costs; c_min unless given."""
     return BudgetUcbParams(problem.c_min if lam is None else number("lam", lam, above=0, high=1))
 
 

@@ -54,7 +54,6 @@ class ThompsonState(NamedTuple):
 
 
 def params(problem: Problem) -> ThompsonParams:
-    """Return no options."""
     return ThompsonParams(problem.n_arms)
 
 
@@ -64,9 +63,7 @@ def init(params: ThompsonParams, problem: Problem) -> ThompsonState:
 
 
 @kernel
-def choose(
-    params: ThompsonParams, state: ThompsonState, scratch: Any, now: Now, play: Play
-) -> None:
+def choose(params: Any, state: ThompsonState, scratch: Any, now: Now, play: Play) -> None:
     if now.masked:
         play.arms[0] = best_allowed_draw(now, state.moulds)
     else:
@@ -124,8 +121,6 @@ def count(state: ThompsonState, arm: int, first: int, success: bool) -> None:
 
 
 @kernel
-def update(
-    params: ThompsonParams, state: ThompsonState, scratch: Any, now: Now, play: Play
-) -> None:
+def update(params: Any, state: ThompsonState, scratch: Any, now: Now, play: Play) -> None:
     count(state, play.arms[0], REWARD, uniform(now.key, 0) < play.rewards[0])
     count(state, play.arms[0], COST, uniform(now.key, 1) < play.costs[0, 0])

@@ -46,7 +46,6 @@ class CUcbParams(NamedTuple):
 
 
 def params(problem: Problem, *, alpha: float = 0.125) -> CUcbParams:
-    """Options: alpha, the scale of the radius."""
     return CUcbParams(number("alpha", alpha, above=0) ** 2)
 
 

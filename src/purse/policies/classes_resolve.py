@@ -52,18 +52,14 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.errors import InvalidInput
-from purse.kernels import (
+from purse.kernels import cold, kernel, number, total
+from purse.kernels.pace_price import (
     Pace,
     add_to_pace,
-    cold,
-    kernel,
     new_pace,
     new_paced,
-    number,
     pace_prices,
-    show_worthwhile,
-    take_worthwhile,
-    total,
+    worthwhile_rule,
 )
 from purse.kernels.regression import (
     add_report,
@@ -109,7 +105,6 @@ class ClassesScratch(NamedTuple):
 
 
 def params(problem: Problem, *, alpha: float = 1.0, eta: float = 0.3) -> ClassesParams:
-    """Options: alpha, at least 0; eta, positive."""
     if problem.per_arm:
         raise InvalidInput(f"{NAME} needs one context for all arms; this problem has one for each")
     return ClassesParams(
@@ -164,12 +159,7 @@ def score(params: ClassesParams, state: ClassesState, scratch: ClassesScratch, n
         scratch.scores[i] = reward - price * cost
 
 
-@kernel
-def choose(
-    params: ClassesParams, state: ClassesState, scratch: ClassesScratch, now: Now, play: Play
-) -> None:
-    score(params, state, scratch, now)
-    take_worthwhile(now, params.pace, scratch.scores, play)
+choose, probabilities = worthwhile_rule(score)
 
 
 @kernel
@@ -233,11 +223,3 @@ def spending(counts: Floats, means: Floats, price: float) -> float:
                 best, cost = worth, means[at, 1]
         spent += counts[z] * cost
     return spent
-
-
-@kernel
-def probabilities(
-    params: ClassesParams, state: ClassesState, scratch: ClassesScratch, now: Now, out: Floats
-) -> None:
-    score(params, state, scratch, now)
-    show_worthwhile(now, params.pace, scratch.scores, out)

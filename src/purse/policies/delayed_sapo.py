@@ -52,21 +52,12 @@ for bandits with delayed feedback. NeurIPS 2025; arXiv 2505.24193.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    Exp3PParams,
-    Exp3PScratch,
-    cold,
-    kernel,
-    new_learner,
-    number,
-    rounds_of,
-    theory_or,
-    tuned,
-)
+from purse.kernels import cold, kernel, number, rounds_of, theory_or
+from purse.kernels.exp3_p import Exp3PParams, new_learner, tuned
 from purse.policies import sao
 from purse.types import Floats, Ints, Now, Play, Problem
 
@@ -107,7 +98,6 @@ class SapoState(NamedTuple):
 def params(
     problem: Problem, *, log: float | str = "theory", phase: float = 1280, regret: float = 272
 ) -> SapoParams:
-    """Options: log, "theory" or a positive number; phase and regret, positive numbers."""
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     terms = theory_or("log", log, "a positive number", lambda: math.log(max(2, rounds)), above=0)
     return SapoParams(
@@ -131,9 +121,7 @@ def init(params: SapoParams, problem: Problem) -> SapoState:
 
 
 @kernel
-def update(
-    params: SapoParams, state: SapoState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
+def update(params: SapoParams, state: SapoState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     if state.memo[sao.STRETCH] > 0:
         sao.learn_later(params, state, i, play.probs[0], play.rewards[0])

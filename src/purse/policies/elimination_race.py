@@ -41,21 +41,12 @@ corruptions. STOC 2018.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    FIRST,
-    OUT,
-    cold,
-    count_allowed,
-    kernel,
-    nth_allowed,
-    number,
-    rounds_of,
-    uniform,
-)
+from purse.kernels import FIRST, OUT, cold, kernel, number, rounds_of, uniform
+from purse.kernels.masks import count_allowed, nth_allowed
 from purse.types import Bools, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, SOURCE = "elimination-race", 1, "paper or implementations"
@@ -83,7 +74,6 @@ class RaceScratch(NamedTuple):
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> RaceParams:
-    """Options: delta, the probability with which the guarantee may fail."""
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
     n_layers = max(1, (rounds - 1).bit_length())
@@ -92,15 +82,10 @@ def params(problem: Problem, *, delta: float = 0.05) -> RaceParams:
 
 def init(params: RaceParams, problem: Problem) -> RaceState:
     shape = params.n_layers, params.n_arms
-    return RaceState(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.full(shape, FIRST),
-        np.full(shape, OUT),
-        np.ones(shape, np.int64),
-        np.full(params.n_layers, params.n_arms, np.int64),
-        np.full(params.n_arms, 1 / params.n_arms),
-    )
+    pulls, rewards = np.zeros((2, *shape))
+    upper, lower, active = np.full(shape, FIRST), np.full(shape, OUT), np.ones(shape, np.int64)
+    sizes, chances = active.sum(axis=1), np.full(params.n_arms, 1 / params.n_arms)
+    return RaceState(pulls, rewards, upper, lower, active, sizes, chances)
 
 
 def scratch(params: RaceParams, problem: Problem) -> RaceScratch:
@@ -186,9 +171,7 @@ def share_layers(
 
 
 @kernel
-def update(
-    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, play: Play
-) -> None:
+def update(params: RaceParams, state: RaceState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     layer = layer_of(uniform(now.key, LAYER), params.n_layers)  # the draw of this round again
     if state.active[layer, i] == 0:

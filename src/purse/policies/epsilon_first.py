@@ -46,24 +46,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    FIRST,
-    OUT,
-    KnownCosts,
-    Scores,
-    choice,
-    fits,
-    is_allowed,
-    kernel,
-    known_costs,
-    share_largest,
-    take_largest,
-    theory_or,
-    units_left,
-)
+from purse.kernels import choice, is_allowed, kernel, theory_or
+from purse.kernels.index_rules import FIRST, OUT, Scores, largest_rule, room_for_scores
+from purse.kernels.known_costs import KnownCosts, fits, known_costs, units_left
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, SOURCE = "epsilon-first", 1, 1, "paper or implementations"
+scratch = room_for_scores
 LEARN = ("first", "always")
 
 
@@ -85,7 +74,6 @@ class EpsilonFirstState(NamedTuple):
 def params(
     problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
 ) -> EpsilonFirstParams:
-    """Options: epsilon, "theory" or a number in [0, 1]; learn, "first" or "always"."""
     return params_for(NAME, problem, epsilon, learn)
 
 
@@ -106,17 +94,14 @@ def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
 
 def init(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstState:
     k = problem.n_arms
-    return EpsilonFirstState(
-        np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(1, np.int64), np.full(k, FIRST)
-    )
-
-
-def scratch(params: EpsilonFirstParams, problem: Problem) -> Scores:
-    return Scores(np.zeros(problem.n_arms))
+    pulls, rewards, taken = np.zeros((3, k))
+    return EpsilonFirstState(pulls, rewards, taken, np.zeros(1, np.int64), np.full(k, FIRST))
 
 
 @kernel
-def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now) -> None:
+def score_all(
+    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now
+) -> None:
     purse = units_left(params.prices, now.left)
     remaining = params.explore - (params.budget - purse)
     exploring = 0
@@ -134,12 +119,7 @@ def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores,
             scratch.scores[i] = state.ratios[i] if fit else OUT
 
 
-@kernel
-def choose(
-    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now, play: Play
-) -> None:
-    weigh(params, state, scratch, now)
-    take_largest(now, scratch.scores, play)
+choose, probabilities = largest_rule(score_all)
 
 
 @kernel
@@ -155,11 +135,3 @@ def update(
     state.pulls[i] += 1
     state.rewards[i] += play.rewards[0]
     state.ratios[i] = state.rewards[i] / state.pulls[i] / params.prices.costs[i]
-
-
-@kernel
-def probabilities(
-    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now, out: Floats
-) -> None:
-    weigh(params, state, scratch, now)
-    share_largest(now, scratch.scores, out)

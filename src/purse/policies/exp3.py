@@ -48,7 +48,6 @@ init, choose, probabilities = exp3_bwk.init, exp3_bwk.choose, exp3_bwk.probabili
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:
-    """Options: gamma, a number in [0, 1]; tuned to the number of rounds unless given."""
     n_arms = problem.n_arms
     gamma = (
         gamma_of("theorem", n_arms, rounds_of(problem, NAME), 1.0)

@@ -66,7 +66,6 @@ class Exp3BwKState(NamedTuple):
 
 
 def params(problem: Problem, *, gamma: float | str = "theorem") -> Exp3BwKParams:
-    """Options: gamma, "theorem", "proof" or a number in [0, 1]."""
     n_arms = problem.n_arms
     gamma = gamma_of(gamma, n_arms, problem.b, problem.c_min)
     return Exp3BwKParams(n_arms, sumtree.first_leaf(n_arms), gamma, gamma * problem.c_min / n_arms)

@@ -41,23 +41,13 @@ bandits. NIPS 2015.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.errors import invalid
-from purse.kernels import (
-    cold,
-    draw_allowed,
-    exp,
-    kernel,
-    number,
-    restrict,
-    rounds_of,
-    smallest,
-    sumtree,
-    uniform,
-)
+from purse.kernels import cold, exp, kernel, number, rounds_of, smallest, sumtree, uniform
+from purse.kernels.masks import draw_allowed, restrict
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, SOURCE = "exp3-ix", 1, "paper or implementations"
@@ -84,7 +74,6 @@ class Exp3IxScratch(NamedTuple):
 
 
 def params(problem: Problem, *, eta: float | str = "rounds") -> Exp3IxParams:
-    """Options: eta, "rounds", "anytime" or a number from 0 up."""
     return tuned(problem.n_arms, 1.0, rounds_of(problem, NAME) if eta == "rounds" else 0, eta)
 
 
@@ -151,9 +140,7 @@ def draw_under_mask(
 
 
 @kernel
-def update(
-    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3IxParams, state: Exp3IxState, scratch: Any, now: Now, play: Play) -> None:
     learn(params, state, now.t, play.arms[0], play.probs[0], 1 - play.rewards[0])
 
 

@@ -32,9 +32,11 @@ Reference: as EXP3-IX and EXP3.BwK.
 
 from __future__ import annotations
 
+from typing import Any
+
 from purse.kernels import kernel, most_paid, rounds_of
 from purse.policies import exp3_ix
-from purse.policies.exp3_ix import Exp3IxParams, Exp3IxScratch, Exp3IxState, learn, tuned
+from purse.policies.exp3_ix import Exp3IxParams, Exp3IxState, learn, tuned
 from purse.types import Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, SOURCE = "exp3-ix.bwk", 1, 1, "ours"
@@ -43,14 +45,11 @@ choose, probabilities = exp3_ix.choose, exp3_ix.probabilities
 
 
 def params(problem: Problem, *, eta: float | str = "rounds") -> Exp3IxParams:
-    """Options: eta, "rounds", "anytime" or a number from 0 up."""
     rounds = min(rounds_of(problem, NAME), most_paid(problem))
     return tuned(problem.n_arms, problem.c_min, rounds, eta)
 
 
 @kernel
-def update(
-    params: Exp3IxParams, state: Exp3IxState, scratch: Exp3IxScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3IxParams, state: Exp3IxState, scratch: Any, now: Now, play: Play) -> None:
     loss = 1 - params.c_min * play.rewards[0] / play.costs[0, 0]
     learn(params, state, now.t, play.arms[0], play.probs[0], loss)

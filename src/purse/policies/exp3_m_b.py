@@ -51,11 +51,12 @@ AAAI 2018.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import cold, dependent_round, exp, kernel, largest, number, total
+from purse.kernels import cold, exp, kernel, largest, number, total
+from purse.kernels.dependent_rounding import dependent_round
 from purse.types import SKIP, Floats, Now, Play, Problem
 
 NAME, RESOURCES, SOURCE = "exp3.m.b", 1, "paper or implementations"
@@ -86,7 +87,6 @@ class Exp3MBScratch(NamedTuple):
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3MBParams:
-    """Options: gamma, a number in [0, 1]; from B, c_min, K and m unless given."""
     n_arms, plays = problem.n_arms, problem.plays
     gamma = (
         default_gamma(n_arms, plays, problem.b, problem.c_min)
@@ -250,9 +250,7 @@ def choose_allowed(
 
 
 @kernel
-def update(
-    params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3MBParams, state: Exp3MBState, scratch: Any, now: Now, play: Play) -> None:
     for k in range(params.plays):
         i = play.arms[k]
         if i >= 0 and play.probs[k] < 1.0:  # 1: the arm was at the cap when it was drawn

@@ -41,15 +41,14 @@ from typing import Any
 
 import numpy as np
 
-from purse.kernels import (
+from purse.kernels import kernel, rounds_of
+from purse.kernels.exp3_p import (
     Exp3PParams,
     Exp3PScratch,
     Exp3PState,
     draw_action,
-    kernel,
     learn_action,
     new_learner,
-    rounds_of,
     show_actions,
     tuned,
 )
@@ -59,7 +58,6 @@ NAME, PLAYS, SOURCE = "exp3.p", 1, "from memory"
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
-    """Options: delta, the probability with which the guarantee may fail."""
     return tuned(problem.n_arms, 1.0, rounds_of(problem, NAME), delta)
 
 
@@ -77,9 +75,7 @@ def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
 
 
 @kernel
-def update(
-    params: Exp3PParams, state: Exp3PState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3PParams, state: Exp3PState, scratch: Any, now: Now, play: Play) -> None:
     learn_action(params, state, play.arms[0], play.probs[0], play.rewards[0])
 
 

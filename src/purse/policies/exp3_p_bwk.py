@@ -31,16 +31,10 @@ Reference: as EXP3.P and EXP3.BwK.
 
 from __future__ import annotations
 
-from purse.kernels import (
-    Exp3PParams,
-    Exp3PScratch,
-    Exp3PState,
-    kernel,
-    learn_action,
-    most_paid,
-    rounds_of,
-    tuned,
-)
+from typing import Any
+
+from purse.kernels import kernel, most_paid, rounds_of
+from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, tuned
 from purse.policies import exp3_p
 from purse.types import Now, Play, Problem
 
@@ -50,14 +44,11 @@ choose, probabilities = exp3_p.choose, exp3_p.probabilities
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
-    """Options: delta, the probability with which the guarantee may fail."""
     rounds = min(rounds_of(problem, NAME), most_paid(problem))
     return tuned(problem.n_arms, problem.c_min, rounds, delta)
 
 
 @kernel
-def update(
-    params: Exp3PParams, state: Exp3PState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
+def update(params: Exp3PParams, state: Exp3PState, scratch: Any, now: Now, play: Play) -> None:
     gain = params.c_min * play.rewards[0] / play.costs[0, 0]
     learn_action(params, state, play.arms[0], play.probs[0], gain)

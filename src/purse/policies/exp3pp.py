@@ -42,7 +42,8 @@ from __future__ import annotations
 
 import math
 
-from purse.kernels import gap_bounds, kernel, quiet_until
+from purse.kernels import kernel
+from purse.kernels.confidence import gap_bounds, quiet_until
 from purse.policies import exp3pp_bwk
 from purse.policies.exp3pp_bwk import (
     Exp3PPBwKParams,
@@ -61,7 +62,6 @@ SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
 ) -> Exp3PPBwKParams:
-    """Options: alpha, beta ("theory" or a number)."""
     n_arms = problem.n_arms
     bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")
     bounds = bounds._replace(lam=math.inf)

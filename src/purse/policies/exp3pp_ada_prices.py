@@ -65,7 +65,6 @@ class AdaPricesState(NamedTuple):
 
 
 def params(problem: Problem, *, rate: float = 0.7) -> AdaPricesParams:
-    """Options: rate, positive."""
     return AdaPricesParams(*exp3pp_prices.params(problem), number("rate", rate, above=0))
 
 

@@ -50,22 +50,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    GapBounds,
-    Mixture,
-    U,
-    choice,
-    cold,
-    exp,
-    gap_bounds,
-    gap_rates,
-    kernel,
-    mixed_rule,
-    quiet_until,
-    smallest,
-    times_exp,
-    total,
-)
+from purse.kernels import U, choice, cold, exp, kernel, times_exp
+from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.kernels.weights import Mixture, mixed_rule, smallest, total
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "exp3++.bwk", True, 1, 1, "paper"
@@ -107,9 +94,6 @@ def params(
     mixing: str = "all",
     width: str = "printed",
 ) -> Exp3PPBwKParams:
-    """Options: alpha, beta ("theory" or a number), lam, epsilon (lemma | printed | cmin), mixing
-    (all | printed), width (printed | direct).
-    """
     n_arms, c_min = problem.n_arms, problem.c_min
     spreads = {"lemma": 0.5, "printed": 0.5 * math.sqrt(n_arms), "cmin": 0.5 * c_min}
     spread = spreads[choice("epsilon", epsilon, tuple(spreads))]

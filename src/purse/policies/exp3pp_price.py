@@ -40,19 +40,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    GapBounds,
-    Mixture,
-    add_report,
-    exp,
-    gap_bounds,
-    gap_rates,
-    kernel,
-    largest,
-    mixed_rule,
-    quiet_until,
-    total,
-)
+from purse.kernels import Mixture, add_report, exp, kernel, largest, mixed_rule, total
+from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.price", True, 1, 1
@@ -83,7 +72,6 @@ class Exp3PriceScratch(NamedTuple):
 def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
 ) -> Exp3PriceParams:
-    """Options: alpha, beta ("theory" or a number)."""
     n_arms = problem.n_arms
     bounds = gap_bounds(problem.c_min, alpha=alpha, beta=beta, lam=None, width="direct")
     quiet = quiet_until(n_arms, bounds, SPREAD)

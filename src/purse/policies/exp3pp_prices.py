@@ -43,15 +43,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    Mixture,
-    earned_prices,
-    exp,
-    kernel,
-    largest,
-    mixed_rule,
-    total,
-)
+from purse.kernels import Mixture, exp, kernel, largest, mixed_rule, total
+from purse.kernels.pace_price import earned_prices
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS = "exp3++.prices", True, 1
@@ -79,7 +72,6 @@ class PricesScratch(NamedTuple):
 
 
 def params(problem: Problem) -> PricesParams:
-    """Return no options."""
     n_arms = problem.n_arms
     budgets = (problem.budget * problem.unit_scale).tolist()
     if problem.horizon is not None:

@@ -36,7 +36,6 @@ class FixedState(NamedTuple):
 
 
 def params(problem: Problem, *, arm: int = 0) -> FixedParams:
-    """Options: arm."""
     first = integer("arm", arm, low=0, high=problem.n_arms - 1)
     length = 1 if problem.plays == 1 else problem.n_arms
     return FixedParams((first + np.arange(length)) % problem.n_arms, problem.plays)
@@ -78,9 +77,7 @@ def update(params: FixedParams, state: FixedState, scratch: Any, now: Now, play:
 
 
 @kernel
-def probabilities(
-    params: FixedParams, state: FixedState, scratch: Any, now: Now, out: Floats
-) -> None:
+def probabilities(params: FixedParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     out[:] = 0.0
     count = 0
     for k in range(params.arms.shape[0]):

@@ -42,7 +42,6 @@ class FractionalKubeParams(NamedTuple):
 
 
 def params(problem: Problem) -> FractionalKubeParams:
-    """Return no options."""
     return FractionalKubeParams(problem.known_costs(NAME))
 
 

@@ -34,14 +34,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.kernels import (
-    IndexState,
-    common_width,
-    index_rule,
-    keep_ratio_and_root,
-    kernel,
-    number,
-)
+from purse.kernels import IndexState, common_width, index_rule, keep_ratio_and_root, kernel, number
 from purse.types import Now, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "i-ucb", True, 1, 1, "paper or implementations"
@@ -52,7 +45,6 @@ class IUcbParams(NamedTuple):
 
 
 def params(problem: Problem, *, alpha: float = 0.25) -> IUcbParams:
-    """Options: alpha, the scale of the radius."""
     return IUcbParams(number("alpha", alpha, above=0) ** 2)
 
 
@@ -61,9 +53,4 @@ def score(params: IUcbParams, state: IndexState, now: Now, i: int) -> float:
     return state.bases[i] + common_width(params.alpha2, now.t) * state.slopes[i]
 
 
-@kernel
-def learn(params: IUcbParams, state: IndexState, i: int) -> None:
-    keep_ratio_and_root(state, i)
-
-
-init, scratch, choose, update, probabilities = index_rule(score, learn)
+init, scratch, choose, update, probabilities = index_rule(score, keep_ratio_and_root)

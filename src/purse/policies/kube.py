@@ -37,20 +37,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    OUT,
-    KnownCosts,
-    cold,
-    common_width,
-    fits,
-    is_allowed,
-    kernel,
-    known_costs,
-    pick,
-    score_lines,
-    uniform,
-    units_left,
-)
+from purse.kernels import OUT, cold, common_width, is_allowed, kernel, pick, score_lines, uniform
+from purse.kernels.known_costs import KnownCosts, fits, known_costs, units_left
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "kube", True, 1, 1, "paper or implementations"
@@ -79,26 +67,19 @@ class KubeScratch(NamedTuple):
 
 
 def params(problem: Problem) -> KubeParams:
-    """Return no options."""
     return KubeParams(known_costs(problem, NAME), np.zeros(0, np.int64))
 
 
 def init(params: KubeParams, problem: Problem) -> KubeState:
     k = problem.n_arms
-    return KubeState(
-        np.zeros(k),
-        np.zeros(k),
-        np.zeros(1, np.int64),
-        np.full(k, OUT),
-        np.zeros(k),
-        np.arange(k),
-        np.zeros(1),
-    )
+    pulls, rewards, slopes = np.zeros((3, k))
+    seen, width = np.zeros(1, np.int64), np.zeros(1)
+    return KubeState(pulls, rewards, seen, np.full(k, OUT), slopes, np.arange(k), width)
 
 
 def scratch(params: KubeParams, problem: Problem) -> KubeScratch:
-    k = problem.n_arms
-    return KubeScratch(np.zeros(k), np.zeros(k), np.zeros(k, np.int64))
+    scores, counts = np.zeros((2, problem.n_arms))
+    return KubeScratch(scores, counts, np.zeros(problem.n_arms, np.int64))
 
 
 @kernel

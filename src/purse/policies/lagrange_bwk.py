@@ -54,25 +54,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    Exp3PParams,
-    Exp3PState,
-    U,
-    apply_skipped_rounds,
-    at,
-    choice,
-    common_budget,
-    exp,
-    kernel,
-    largest,
-    learn_action,
-    new_learner,
-    rounds_of,
-    rounds_passed,
-    total,
-    tuned,
-    uniform,
-)
+from purse.kernels import U, at, choice, exp, kernel, largest, rounds_of, total, uniform
+from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, new_learner, tuned
+from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, rounds_passed
 from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
@@ -108,9 +92,6 @@ class LagrangeScratch(NamedTuple):
 
 
 def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -> LagrangeParams:
-    """Options: form, "stochastic" or "adversarial"; delta, the probability with which the guarantee
-    of EXP3.P may fail.
-    """
     timed = choice("form", form, FORMS) == "stochastic"
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, rounds)

@@ -51,19 +51,9 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.errors import invalid
-from purse.kernels import (
-    Pace,
-    choice,
-    common_budget,
-    kernel,
-    log,
-    multiplicative_prices,
-    new_pace,
-    rounds_of,
-    show_worthwhile,
-    take_worthwhile,
-    theory_or,
-)
+from purse.kernels import choice, kernel, log, rounds_of, theory_or
+from purse.kernels.pace_price import Pace, multiplicative_prices, new_pace, worthwhile_rule
+from purse.kernels.primal_dual import common_budget
 from purse.kernels.regression import (
     add_plain_report,
     leverage,
@@ -114,7 +104,6 @@ def params(
     z: float | str = "theory",
     model: str = "arm",
 ) -> LinCBwKParams:
-    """Options: radius and z, "theory" or a positive number; model, "arm" or "shared"."""
     _, numbers = problem.context_shape
     shared = choice("model", model, ("arm", "shared")) == "shared"
     if shared and not problem.per_arm:
@@ -185,12 +174,7 @@ def score(params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, n
         scratch.scores[i] = worth
 
 
-@kernel
-def choose(
-    params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now, play: Play
-) -> None:
-    score(params, state, scratch, now)
-    take_worthwhile(now, params.pace, scratch.scores, play)
+choose, probabilities = worthwhile_rule(score)
 
 
 @kernel
@@ -201,11 +185,3 @@ def update(
     x = now.context[min(i, now.context.shape[0] - 1)]
     group = 0 if params.shared else i
     add_plain_report(regression_of(state), group, x, scratch.gains, play.rewards[0], play.costs[0])
-
-
-@kernel
-def probabilities(
-    params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now, out: Floats
-) -> None:
-    score(params, state, scratch, now)
-    show_worthwhile(now, params.pace, scratch.scores, out)

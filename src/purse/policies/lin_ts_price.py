@@ -29,23 +29,13 @@ True
 
 from __future__ import annotations
 
-from purse.kernels import (
-    LinearParams,
-    LinearScratch,
-    LinearState,
-    kernel,
-    linear_bounds,
-    linear_params,
-    open_fitting,
-    score_open,
-    take_best,
-)
-from purse.policies import lin_ucb_price
-from purse.types import Now, Play, Problem
+from purse.kernels import linear
+from purse.types import Problem
 
 NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ts.price", 1, True, True, 2
 PERIOD = ("paid",)  # what the guard counts begins again with a period's money
-init, scratch, update = lin_ucb_price.init, lin_ucb_price.scratch, lin_ucb_price.update
+init, scratch, update = linear.new_linear, linear.linear_scratch, linear.learn_linear
+choose, _ = linear.linear_rule(sampled=True)
 
 
 def params(
@@ -58,18 +48,5 @@ def params(
     prior: str | None = None,
     prior_hash: str | None = None,
     prior_most: float | None = None,
-) -> LinearParams:
-    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
-
-
-@kernel
-def choose(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
-    open_fitting(params, scratch, now)
-    linear_bounds(params, state, scratch, now, True)
-    for j in range(scratch.prices.shape[0]):
-        scratch.prices[j] = 0.0
-    score_open(params, state, scratch, now)
-    take_best(params, state, scratch, now, play)
+) -> linear.LinearParams:
+    return linear.linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)

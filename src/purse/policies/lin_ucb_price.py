@@ -38,25 +38,13 @@ True
 
 from __future__ import annotations
 
-from purse.kernels import (
-    LinearParams,
-    LinearScratch,
-    LinearState,
-    kernel,
-    learn_linear,
-    linear_bounds,
-    linear_params,
-    linear_scratch,
-    new_linear,
-    open_fitting,
-    score_open,
-    show_best,
-    take_best,
-)
-from purse.types import Floats, Now, Play, Problem
+from purse.kernels import linear
+from purse.types import Problem
 
 NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ucb.price", 1, True, True, 2
 PERIOD = ("paid",)  # what the guard counts begins again with a period's money
+init, scratch, update = linear.new_linear, linear.linear_scratch, linear.learn_linear
+choose, probabilities = linear.linear_rule()
 
 
 def params(
@@ -69,47 +57,5 @@ def params(
     prior: str | None = None,
     prior_hash: str | None = None,
     prior_most: float | None = None,
-) -> LinearParams:
-    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
-
-
-def init(params: LinearParams, problem: Problem) -> LinearState:
-    return new_linear(params, problem)
-
-
-def scratch(params: LinearParams, problem: Problem) -> LinearScratch:
-    return linear_scratch(params, problem)
-
-
-@kernel
-def value(params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now) -> None:
-    """Write what each arm is worth."""
-    open_fitting(params, scratch, now)
-    linear_bounds(params, state, scratch, now, False)
-    for j in range(scratch.prices.shape[0]):
-        scratch.prices[j] = 0.0
-    score_open(params, state, scratch, now)
-
-
-@kernel
-def choose(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
-    value(params, state, scratch, now)
-    take_best(params, state, scratch, now, play)
-
-
-@kernel
-def probabilities(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, out: Floats
-) -> None:
-    value(params, state, scratch, now)
-    show_best(params, state, scratch, now, out)
-
-
-@kernel
-def update(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
-    learn_linear(params, state, scratch, now, play)
+) -> linear.LinearParams:
+    return linear.linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)

@@ -38,21 +38,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    LinearParams,
-    cold,
-    kernel,
-    learn_linear,
-    linear_bounds,
-    linear_scratch,
-    new_linear,
-    open_fitting,
-    project,
-    score_open,
-    show_best,
-    take_best,
-    uniform,
-)
+from purse.kernels import cold, kernel, uniform
+from purse.kernels.linear import LinearParams, learn_linear, linear_rule, linear_scratch, new_linear
+from purse.kernels.primal_dual import project
 from purse.kernels.regression import predict, regression_of
 from purse.policies import lin_ucb_price
 from purse.types import Floats, Ints, Now, Play, Problem
@@ -66,7 +54,7 @@ params = lin_ucb_price.params
 
 
 class ResolveState(NamedTuple):
-    inverse: Floats  # (K, n, n) this and the next eight: see `LinearState`
+    inverse: Floats  # (K, n, n) this and the next eight: see `linear._LinearState`
     coefficients: Floats  # (K, 1 + d, n)
     squares: Floats  # (K, 1 + d)
     sums: Floats  # (K, 1 + d)
@@ -81,7 +69,7 @@ class ResolveState(NamedTuple):
 
 
 class ResolveScratch(NamedTuple):
-    gains: Floats  # (K,) this and the next eight: see `LinearScratch`
+    gains: Floats  # (K,) this and the next eight: see `linear._LinearScratch`
     uses: Floats  # (K, d)
     means: Floats  # (K, 1 + d)
     scores: Floats  # (K,)
@@ -199,29 +187,12 @@ def descend(state: ResolveState, scratch: ResolveScratch, size: int, part: float
 
 
 @kernel
-def value(params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now) -> None:
-    """Write what each arm is worth."""
-    open_fitting(params, scratch, now)
-    linear_bounds(params, state, scratch, now, False)
-    for j in range(scratch.prices.shape[0]):
-        scratch.prices[j] = state.base[j]
-    score_open(params, state, scratch, now)
+def set_base(state: ResolveState, prices: Floats) -> None:
+    for j in range(prices.shape[0]):
+        prices[j] = state.base[j]
 
 
-@kernel
-def choose(
-    params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now, play: Play
-) -> None:
-    value(params, state, scratch, now)
-    take_best(params, state, scratch, now, play)
-
-
-@kernel
-def probabilities(
-    params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now, out: Floats
-) -> None:
-    value(params, state, scratch, now)
-    show_best(params, state, scratch, now, out)
+choose, probabilities = linear_rule(set_base)
 
 
 @kernel

@@ -49,7 +49,6 @@ class MUcbParams(NamedTuple):
 
 
 def params(problem: Problem, *, alpha: float = 0.25) -> MUcbParams:
-    """Options: alpha, the scale of the radius."""
     return MUcbParams(number("alpha", alpha, above=0) ** 2)
 
 

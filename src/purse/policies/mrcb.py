@@ -38,5 +38,4 @@ update, probabilities = m_ucb.update, m_ucb.probabilities
 
 
 def params(problem: Problem, *, kappa: float = 2e-4) -> m_ucb.MUcbParams:
-    """Options: kappa, the scale of the squared radius."""
     return m_ucb.MUcbParams(number("kappa", kappa, above=0))

@@ -62,7 +62,6 @@ class OmegaUcbState(NamedTuple):
 
 
 def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
-    """Options: rho, the scale of the squared radius."""
     return OmegaUcbParams(2 * number("rho", rho, above=0))
 
 

@@ -30,7 +30,6 @@ update, probabilities = fixed.update, fixed.probabilities
 
 
 def params(problem: Problem) -> fixed.FixedParams:
-    """Return no options."""
     if problem.reward_means is None or problem.cost_means is None:
         raise InvalidInput(
             "oracle needs the true mean efficiency of each arm, which only a simulated "

@@ -48,26 +48,17 @@ the ACM 65, 2018.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    FIRST,
-    Scores,
-    c_rad_of,
-    common_budget,
-    exp,
-    kernel,
-    largest,
-    lower_radius,
-    share_largest,
-    take_largest,
-    upper_radius,
-)
+from purse.kernels import c_rad_of, exp, kernel, largest, lower_radius, upper_radius
+from purse.kernels.index_rules import FIRST, Scores, largest_rule, room_for_scores
+from purse.kernels.primal_dual import common_budget
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, SOURCE = "primal-dual-bwk", True, 1, "paper or implementations"
+scratch = room_for_scores
 
 
 class PrimalDualParams(NamedTuple):
@@ -89,7 +80,6 @@ class PrimalDualState(NamedTuple):
 
 
 def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
-    """Options: c_rad, "theory" or a positive number."""
     budget, factors = common_budget(problem, problem.horizon)
     pace = 0.0 if problem.horizon is None else budget / problem.horizon
     n_prices = problem.n_resources + (problem.horizon is not None)
@@ -106,20 +96,10 @@ def init(params: PrimalDualParams, problem: Problem) -> PrimalDualState:
     n_prices = n_resources + (params.pace > 0)
     lower = np.zeros((n_arms, n_prices))
     lower[:, n_resources:] = params.pace
-    return PrimalDualState(
-        np.zeros(n_arms),
-        np.zeros(n_arms),
-        np.zeros((n_arms, n_resources)),
-        np.ones(n_arms),
-        lower,
-        np.zeros(n_prices),
-        np.ones(n_prices),
-        np.full(n_arms, FIRST),
-    )
-
-
-def scratch(params: PrimalDualParams, problem: Problem) -> Scores:
-    return Scores(np.zeros(problem.n_arms))
+    pulls, rewards = np.zeros((2, n_arms))
+    costs, upper, scores = np.zeros((n_arms, n_resources)), np.ones(n_arms), np.full(n_arms, FIRST)
+    used, prices = np.zeros(n_prices), np.ones(n_prices)
+    return PrimalDualState(pulls, rewards, costs, upper, lower, used, prices, scores)
 
 
 @kernel
@@ -131,20 +111,14 @@ def score(state: PrimalDualState, i: int) -> float:
 
 
 @kernel
-def score_all(state: PrimalDualState, scratch: Scores) -> None:
+def score_all(params: Any, state: PrimalDualState, scratch: Scores, now: Now) -> None:
     for i in range(scratch.scores.shape[0]):
-        scratch.scores[i] = score(state, i)
+        # with one price, a score changes only with a report on its arm
+        one = state.prices.shape[0] == 1
+        scratch.scores[i] = state.scores[i] if one else score(state, i)
 
 
-@kernel
-def choose(
-    params: PrimalDualParams, state: PrimalDualState, scratch: Scores, now: Now, play: Play
-) -> None:
-    scores = state.scores  # with one price, a score changes only with a report on its arm
-    if state.prices.shape[0] > 1:
-        score_all(state, scratch)
-        scores = scratch.scores
-    take_largest(now, scores, play)
+choose, probabilities = largest_rule(score_all)
 
 
 @kernel
@@ -171,14 +145,3 @@ def raise_prices(params: PrimalDualParams, state: PrimalDualState, arm: int) -> 
     top = largest(state.used)
     for j in range(state.used.shape[0]):
         state.prices[j] = exp(params.rise * (state.used[j] - top))
-
-
-@kernel
-def probabilities(
-    params: PrimalDualParams, state: PrimalDualState, scratch: Scores, now: Now, out: Floats
-) -> None:
-    scores = state.scores
-    if state.prices.shape[0] > 1:
-        score_all(state, scratch)
-        scores = scratch.scores
-    share_largest(now, scores, out)

@@ -75,7 +75,7 @@ True
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,7 +141,6 @@ def params(
     looks: float = 0.05,
     skip: float = 1,
 ) -> ReplanParams:
-    """Options: scale, positive; change, fade, looks, at least 0; skip, 0 or 1."""
     return ReplanParams(
         number("scale", scale, above=0),
         number("change", change, low=0),
@@ -243,9 +242,7 @@ def probabilities(
 
 
 @kernel
-def update(
-    params: ReplanParams, state: ReplanState, scratch: SmallLp, now: Now, play: Play
-) -> None:
+def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     t = float(now.t)
     arms = known_arms(state)

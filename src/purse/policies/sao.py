@@ -53,18 +53,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
+from purse.kernels import cold, kernel, largest, number, rounds_of, theory_or
+from purse.kernels.exp3_p import (
     Exp3PParams,
     Exp3PScratch,
     Exp3PState,
-    cold,
-    kernel,
-    largest,
     learn_action,
     new_learner,
-    number,
-    rounds_of,
-    theory_or,
     tuned,
 )
 from purse.policies import exp3_p
@@ -97,9 +92,6 @@ class SaoState(NamedTuple):
 
 
 def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory") -> SaoParams:
-    """Options: delta, the probability with which the guarantee may fail; beta ("theory" or a number
-    above 1).
-    """
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
     largest_beta = 10 * n_arms * float(rounds) ** 3 / delta

@@ -48,19 +48,9 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.errors import invalid
-from purse.kernels import (
-    add_report,
-    c_rad_of,
-    cold,
-    dependent_round,
-    integer,
-    kernel,
-    lower_radius,
-    pace_of,
-    total,
-    uniform,
-    upper_radius,
-)
+from purse.kernels import add_report, cold, integer, kernel, pace_of, total, uniform
+from purse.kernels.dependent_rounding import dependent_round
+from purse.kernels.radius import c_rad_of, lower_radius, upper_radius
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME, RESOURCES, SOURCE = "semi-bwk", 1, "paper"
@@ -101,9 +91,6 @@ def params(
     eps: float | str = 0.0,
     c_rad: float | str = 1.0,
 ) -> SemiBwKParams:
-    """Options: groups, a number for each arm; eps, a number in [0, 1) or "theory"; c_rad, "theory"
-    or a positive number.
-    """
     rounds = problem.known_horizon(NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     of_arms = groups_of(groups, problem)

@@ -47,19 +47,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    Pace,
-    add_to_pace,
-    draw_allowed,
-    draw_shares,
-    kernel,
-    new_pace,
-    new_paced,
-    number,
-    pace_prices,
-    restrict,
-    show_shares,
-)
+from purse.kernels import draw_allowed, kernel, number, restrict
+from purse.kernels.concave_hull import draw_shares, show_shares
+from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
 from purse.kernels.regression import add_report, new_regression, predict, regression_of
 from purse.types import Floats, Now, Play, Problem
 
@@ -95,7 +85,6 @@ class SquareScratch(NamedTuple):
 def params(
     problem: Problem, *, g: float = 16.0, eta: float = 0.3, ridge: float = 1.0
 ) -> SquareParams:
-    """Options: g, eta and ridge, positive."""
     _, numbers = problem.context_shape
     rounds = 1 if problem.horizon is None else problem.horizon
     return SquareParams(
@@ -116,12 +105,8 @@ def init(params: SquareParams, problem: Problem) -> SquareState:
 
 def scratch(params: SquareParams, problem: Problem) -> SquareScratch:
     _, numbers = problem.context_shape
-    return SquareScratch(
-        np.zeros(problem.n_resources),
-        np.zeros(problem.n_arms),
-        np.zeros(problem.n_arms),
-        np.zeros(numbers),
-    )
+    scores, chances = np.zeros((2, problem.n_arms))
+    return SquareScratch(np.zeros(problem.n_resources), scores, chances, np.zeros(numbers))
 
 
 @kernel

@@ -49,17 +49,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    best_mixture,
-    cold,
-    draw_shares,
-    integer,
-    kernel,
-    mask_points,
-    rounds_of,
-    show_shares,
-    theory_or,
-)
+from purse.kernels import cold, integer, kernel, rounds_of, theory_or
+from purse.kernels.concave_hull import best_mixture, mask_points, shares_rule
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, SOURCE = "sw-ucb-bwk", 1, 1, "from memory: C and w"
@@ -101,7 +92,6 @@ class SwUcbBwKScratch(NamedTuple):
 def params(
     problem: Problem, *, window: int | None = None, c_rad: float | str = "theory"
 ) -> SwUcbBwKParams:
-    """Options: window, a number of rounds; c_rad, "theory" or a positive number."""
     rounds = rounds_of(problem, NAME)
     longest = min(rounds, LONGEST)
     if window is None:
@@ -117,18 +107,10 @@ def params(
 
 def init(params: SwUcbBwKParams, problem: Problem) -> SwUcbBwKState:
     k, w = problem.n_arms, params.window
-    return SwUcbBwKState(
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.ones(k),
-        np.zeros(k),
-        np.full(k, 1 / k),
-        np.zeros(1, np.int64),
-        np.full(w, -1),
-        np.zeros(w, np.int64),
-        np.zeros(w, np.int64),
-    )
+    pulls, rewards, costs = np.zeros((3, k), np.int64)
+    bounds = np.ones(k), np.zeros(k), np.full(k, 1 / k)
+    ring = np.full(w, -1), np.zeros(w, np.int64), np.zeros(w, np.int64)
+    return SwUcbBwKState(pulls, rewards, costs, *bounds, np.zeros(1, np.int64), *ring)
 
 
 def scratch(params: SwUcbBwKParams, problem: Problem) -> SwUcbBwKScratch:
@@ -193,9 +175,7 @@ def copy_window(
 
 
 @kernel
-def mix_afresh(
-    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now
-) -> bool:
+def mix(params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now) -> bool:
     """Write this round's x to the scratch if they are not the state's; return whether it did."""
     if not (now.masked or has_old(params, state, now.t - 1)):
         return False
@@ -206,12 +186,7 @@ def mix_afresh(
     return True
 
 
-@kernel
-def choose(
-    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now, play: Play
-) -> None:
-    shares = scratch.shares if mix_afresh(params, state, scratch, now) else state.shares
-    draw_shares(now, params.skips, shares, play)
+choose, probabilities = shares_rule(mix)
 
 
 @kernel
@@ -230,11 +205,3 @@ def update(
     state.ring_costs[slot] = int(play.costs[0, 0] * GRAIN + 0.5)
     add(params, state, play.arms[0], 1, state.ring_rewards[slot], state.ring_costs[slot])
     best_mixture(params.pace, state.lower, state.upper, state.shares)
-
-
-@kernel
-def probabilities(
-    params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now, out: Floats
-) -> None:
-    shares = scratch.shares if mix_afresh(params, state, scratch, now) else state.shares
-    show_shares(params.skips, shares, out)

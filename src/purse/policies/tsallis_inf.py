@@ -37,7 +37,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.kernels import kernel, scale_of, tsallis_rule
+from purse.kernels import kernel
+from purse.kernels.tsallis import scale_of, tsallis_rule
 from purse.types import Play, Problem
 
 NAME, PLAYS, SOURCE = "tsallis-inf", 1, "paper or implementations"
@@ -49,7 +50,6 @@ class TsallisInfParams(NamedTuple):
 
 
 def params(problem: Problem, *, estimator: str = "iw") -> TsallisInfParams:
-    """Options: estimator (iw | rv)."""
     return TsallisInfParams(scale_of(estimator), estimator == "rv")
 
 

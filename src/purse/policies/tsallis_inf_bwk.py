@@ -34,7 +34,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.kernels import kernel, scale_of, tsallis_rule
+from purse.kernels import kernel
+from purse.kernels.tsallis import scale_of, tsallis_rule
 from purse.types import Play, Problem
 
 NAME, PLAYS, RESOURCES, SOURCE = "tsallis-inf.bwk", 1, 1, "ours"
@@ -47,7 +48,6 @@ class TsallisInfBwKParams(NamedTuple):
 
 
 def params(problem: Problem, *, estimator: str = "iw") -> TsallisInfBwKParams:
-    """Options: estimator (iw | rv)."""
     return TsallisInfBwKParams(problem.c_min, scale_of(estimator), estimator == "rv")
 
 

@@ -65,18 +65,9 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base import amounts
-from purse.kernels import (
-    draw_weighted,
-    is_allowed,
-    kernel,
-    log,
-    number,
-    show_weighted,
-    tsallis,
-    tsallis_weights,
-    uniform,
-)
-from purse.kernels.tsallis import TsallisScratch
+from purse.kernels import is_allowed, kernel, log, number, tsallis, uniform
+from purse.kernels.tsallis import TsallisScratch, tsallis_weights
+from purse.kernels.weights import draw_weighted, show_weighted
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, SOURCE = "tsallis-inf.coin", 1, 1, "ours"
@@ -103,9 +94,6 @@ class CoinState(NamedTuple):
 def params(
     problem: Problem, *, efficiency_max: float | None = None, price_max: float | None = None
 ) -> CoinParams:
-    """Options: efficiency_max, at least the reward per cost of every pull, by default 1 / cost_min;
-    price_max, at least the best mean reward per mean cost. Both are in the user's unit.
-    """
     cost_max = 1 / (amounts.UNIT * float(problem.unit_scale[0]))
     theta = 1 / problem.c_min
     if efficiency_max is not None:

@@ -36,11 +36,13 @@ True
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import draw_weighted, kernel, number, show_weighted, tsallis_weights
+from purse.kernels import kernel, number
+from purse.kernels.tsallis import tsallis_weights
+from purse.kernels.weights import weighted_rule
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "tsallis-inf.price", 1, 1
@@ -63,7 +65,6 @@ class PricedScratch(NamedTuple):
 
 
 def params(problem: Problem, *, scale: float = 4.0) -> PricedParams:
-    """Options: scale, of the learning rate."""
     return PricedParams(problem.n_arms, number("scale", scale, above=0))
 
 
@@ -84,27 +85,14 @@ def weigh(params: PricedParams, state: PricedState, scratch: PricedScratch, t: i
     return tsallis_weights(params.scale / math.sqrt(t), scratch.losses, scratch.weights)
 
 
-@kernel
-def choose(
-    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, play: Play
-) -> None:
-    draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
+choose, probabilities = weighted_rule(weigh)
 
 
 @kernel
-def update(
-    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, play: Play
-) -> None:
+def update(params: Any, state: PricedState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     scale = 1 / (play.probs[0] + 1 / now.t)
     state.reward_estimates[i] += scale * play.rewards[0]
     state.cost_estimates[i] += scale * play.costs[0, 0]
     state.earned[0] += play.rewards[0]
     state.earned[1] += play.costs[0, 0]
-
-
-@kernel
-def probabilities(
-    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, out: Floats
-) -> None:
-    show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)

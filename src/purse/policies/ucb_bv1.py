@@ -37,14 +37,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.kernels import (
+from purse.kernels import kernel, number
+from purse.kernels.index_rules import (
     FIRST,
     IndexState,
     common_width,
     index_rule,
     keep_ratio_and_root,
-    kernel,
-    number,
 )
 from purse.types import Now, Problem
 
@@ -56,7 +55,6 @@ class UcbBv1Params(NamedTuple):
 
 
 def params(problem: Problem, *, lam: float | None = None) -> UcbBv1Params:
-    """Options: lam, a lower bound on the mean costs; c_min unless given."""
     return UcbBv1Params(problem.c_min if lam is None else number("lam", lam, above=0, high=1))
 
 
@@ -68,9 +66,4 @@ def score(params: UcbBv1Params, state: IndexState, now: Now, i: int) -> float:
     return FIRST
 
 
-@kernel
-def learn(params: UcbBv1Params, state: IndexState, i: int) -> None:
-    keep_ratio_and_root(state, i)
-
-
-init, scratch, choose, update, probabilities = index_rule(score, learn)
+init, scratch, choose, update, probabilities = index_rule(score, keep_ratio_and_root)

@@ -29,24 +29,24 @@ variable costs. AAAI 2013.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
+from purse.kernels import kernel, smallest
+from purse.kernels.index_rules import (
     FIRST,
     Scores,
     add_report,
     common_width,
     keep_ratio_and_root,
-    kernel,
-    share_largest,
-    smallest,
-    take_largest,
+    largest_rule,
+    room_for_scores,
 )
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-bv2", True, 1, 1, "paper or implementations"
+scratch = room_for_scores
 
 
 class UcbBv2Params(NamedTuple):
@@ -63,24 +63,18 @@ class UcbBv2State(NamedTuple):
 
 
 def params(problem: Problem) -> UcbBv2Params:
-    """Return no options."""
     return UcbBv2Params(problem.n_arms)
 
 
 def init(params: UcbBv2Params, problem: Problem) -> UcbBv2State:
     k = params.n_arms
-    return UcbBv2State(
-        np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k), np.ones(k)
-    )
-
-
-def scratch(params: UcbBv2Params, problem: Problem) -> Scores:
-    return Scores(np.zeros(params.n_arms))
+    pulls, rewards, costs, slopes = np.zeros((4, k))
+    return UcbBv2State(pulls, rewards, costs, np.full(k, FIRST), slopes, np.ones(k))
 
 
 @kernel
-def score_all(state: UcbBv2State, scores: Floats, t: int) -> None:
-    width = common_width(1.0, t)
+def score_all(params: Any, state: UcbBv2State, scratch: Scores, now: Now) -> None:
+    width, scores = common_width(1.0, now.t), scratch.scores
     lam = smallest(state.mean_costs)
     scale = width / lam
     for i in range(scores.shape[0]):
@@ -92,23 +86,12 @@ def score_all(state: UcbBv2State, scores: Floats, t: int) -> None:
         )
 
 
-@kernel
-def choose(params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, play: Play) -> None:
-    score_all(state, scratch.scores, now.t)
-    take_largest(now, scratch.scores, play)
+choose, probabilities = largest_rule(score_all)
 
 
 @kernel
-def update(params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, play: Play) -> None:
+def update(params: UcbBv2Params, state: UcbBv2State, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     add_report(state, i, play.rewards[0], play.costs[0, 0])
-    keep_ratio_and_root(state, i)
+    keep_ratio_and_root(params, state, i)
     state.mean_costs[i] = state.costs[i] / state.pulls[i]
-
-
-@kernel
-def probabilities(
-    params: UcbBv2Params, state: UcbBv2State, scratch: Scores, now: Now, out: Floats
-) -> None:
-    score_all(state, scratch.scores, now.t)
-    share_largest(now, scratch.scores, out)

@@ -50,23 +50,12 @@ A. Slivkins. Introduction to multi-armed bandits. arXiv 1904.07272.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import (
-    HullScratch,
-    best_allowed_mixture,
-    best_mixture,
-    c_rad_of,
-    draw_shares,
-    kernel,
-    lower_radius,
-    pace_of,
-    rounds_of,
-    show_shares,
-    upper_radius,
-)
+from purse.kernels import c_rad_of, kernel, lower_radius, pace_of, rounds_of, upper_radius
+from purse.kernels.concave_hull import HullScratch, best_allowed_mixture, best_mixture, shares_rule
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, VERSION = "ucb-bwk", 1, 1, 1
@@ -91,7 +80,6 @@ class UcbBwKState(NamedTuple):
 def params(
     problem: Problem, *, eps: float | str = 0.0, c_rad: float | str = "theory"
 ) -> UcbBwKParams:
-    """Options: eps, a number in [0, 1) or "theory"; c_rad, "theory" or a positive number."""
     rounds = rounds_of(problem, NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     return UcbBwKParams(radius, pace_of(eps, problem, rounds, radius), problem.horizon is not None)
@@ -99,9 +87,8 @@ def params(
 
 def init(params: UcbBwKParams, problem: Problem) -> UcbBwKState:
     k = problem.n_arms
-    return UcbBwKState(
-        np.zeros(k), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k), np.full(k, 1 / k)
-    )
+    pulls, rewards, costs, lower = np.zeros((4, k))
+    return UcbBwKState(pulls, rewards, costs, np.ones(k), lower, np.full(k, 1 / k))
 
 
 def scratch(params: UcbBwKParams, problem: Problem) -> HullScratch:
@@ -109,20 +96,17 @@ def scratch(params: UcbBwKParams, problem: Problem) -> HullScratch:
 
 
 @kernel
-def choose(
-    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, play: Play
-) -> None:
-    shares = state.shares
+def mix(params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now) -> bool:
     if now.masked:
         best_allowed_mixture(now, params.pace, state.lower, state.upper, scratch)
-        shares = scratch.shares
-    draw_shares(now, params.skips, shares, play)
+    return now.masked
+
+
+choose, probabilities = shares_rule(mix)
 
 
 @kernel
-def update(
-    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, play: Play
-) -> None:
+def update(params: UcbBwKParams, state: UcbBwKState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     state.pulls[i] += 1
     state.rewards[i] += play.rewards[0]
@@ -130,14 +114,3 @@ def update(
     state.upper[i] = upper_radius(state.rewards[i], state.pulls[i], params.c_rad)
     state.lower[i] = lower_radius(state.costs[i], state.pulls[i], params.c_rad)
     best_mixture(params.pace, state.lower, state.upper, state.shares)
-
-
-@kernel
-def probabilities(
-    params: UcbBwKParams, state: UcbBwKState, scratch: HullScratch, now: Now, out: Floats
-) -> None:
-    shares = state.shares
-    if now.masked:
-        best_allowed_mixture(now, params.pace, state.lower, state.upper, scratch)
-        shares = scratch.shares
-    show_shares(params.skips, shares, out)

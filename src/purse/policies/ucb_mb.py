@@ -39,18 +39,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.kernels import (
+from purse.kernels import cold, kernel, log, uniform
+from purse.kernels.index_rules import (
     FIRST,
     OUT,
     IndexState,
     Scores,
     add_report,
-    cold,
     index_rule,
     keep_ratio_and_root,
-    kernel,
-    log,
-    uniform,
 )
 from purse.types import SKIP, Floats, Now, Play, Problem
 
@@ -63,7 +60,6 @@ class UcbMbParams(NamedTuple):
 
 
 def params(problem: Problem) -> UcbMbParams:
-    """Return no options."""
     return UcbMbParams(problem.plays, problem.c_min)
 
 
@@ -149,7 +145,7 @@ def update(params: UcbMbParams, state: IndexState, scratch: Scores, now: Now, pl
     for k in range(params.plays):
         if play.arms[k] >= 0:
             add_report(state, play.arms[k], play.rewards[k], play.costs[k, 0])
-            keep_ratio_and_root(state, play.arms[k])
+            keep_ratio_and_root(params, state, play.arms[k])
 
 
 @kernel

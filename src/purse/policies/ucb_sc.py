@@ -50,7 +50,6 @@ class UcbScParams(NamedTuple):
 
 
 def params(problem: Problem) -> UcbScParams:
-    """Return no options."""
     return UcbScParams(problem.n_arms)
 
 

@@ -35,7 +35,6 @@ class UniformState(NamedTuple):
 
 
 def params(problem: Problem) -> UniformParams:
-    """Return no options."""
     return UniformParams(problem.n_arms, problem.plays)
 
 
@@ -66,7 +65,5 @@ def update(params: UniformParams, state: UniformState, scratch: Any, now: Now, p
 
 
 @kernel
-def probabilities(
-    params: UniformParams, state: UniformState, scratch: Any, now: Now, out: Floats
-) -> None:
+def probabilities(params: UniformParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     show_any(now, params.plays, out)

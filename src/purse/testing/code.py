@@ -38,7 +38,6 @@ def check_code(policy: str | ModuleType) -> None:
 
 
 def _visit(kernel: Any, visited: set[Any]) -> None:
-    """Look through a kernel and those that it calls."""
     if not isinstance(kernel, Kernel) or kernel in visited:
         return
     visited.add(kernel)
@@ -116,11 +115,9 @@ def check_class(
 
 
 def _play(job: Job, first: int, n_paths: int) -> PathResults:
-    """Return the results of some paths."""
     return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
 
 
 def _same(one: PathResults, other: PathResults) -> bool:
-    """Return whether two results are equal to the bit."""
     pairs = zip(cpu.iter_arrays(one), cpu.iter_arrays(other), strict=True)
     return all(here.tobytes() == there.tobytes() for here, there in pairs)

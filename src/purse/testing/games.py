@@ -42,7 +42,6 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
 
 
 def _standard_world() -> World:
-    """Return a world of four arms with random rewards and random costs."""
     return worlds.function("two_point")(
         rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2
     )

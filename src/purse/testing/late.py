@@ -35,7 +35,6 @@ class _LatePlay(NamedTuple):
 
 
 def _extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
-    """Return by how many turns a report of path 0 comes late, in plain Python."""
     if not delay.geometric:
         return int(delay.mean)
     chance = 1 - uniform(U(at(U(stream(seed, 0, DELAY)), t)), attempt)

@@ -110,7 +110,6 @@ def tell(line: str) -> None:
 
 
 def _is_taken(module: ModuleType) -> bool:
-    """Return whether a policy of your own has the name of one of purse."""
     return module.NAME in policies.names() and policies.load(module.NAME) is not module
 
 

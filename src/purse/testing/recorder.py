@@ -71,9 +71,7 @@ def choose(
 
 
 @kernel
-def update(
-    params: RecorderParams, state: RecorderState, scratch: Any, now: Now, play: Play
-) -> None:
+def update(params: Any, state: RecorderState, scratch: Any, now: Now, play: Play) -> None:
     """Keep the context."""
     i = play.arms[0]
     row = min(i, now.context.shape[0] - 1)

@@ -60,7 +60,6 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
 
 
 def _check_contexts(world: World, rounds: int, seed: int) -> None:
-    """Check the contexts of a world, and that a policy sees them in the engine."""
     shown, half = contexts(world, rounds, seed=seed), rounds // 2
     later = contexts(world, rounds - half, seed=seed, first=half + 1)
     assert later.tobytes() == shown[half:].tobytes(), (

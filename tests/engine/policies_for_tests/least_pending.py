@@ -29,9 +29,7 @@ def init(params: LeastPendingParams, problem: Problem) -> LeastPendingState:
 
 
 @kernel
-def choose(
-    params: LeastPendingParams, state: LeastPendingState, scratch: Any, now: Now, play: Play
-) -> None:
+def choose(params: LeastPendingParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     best = -1
     for i in range(params.n_arms):
         if is_allowed(now, i) and (best < 0 or now.pending[i] < now.pending[best]):
@@ -41,7 +39,5 @@ def choose(
 
 
 @kernel
-def update(
-    params: LeastPendingParams, state: LeastPendingState, scratch: Any, now: Now, play: Play
-) -> None:
+def update(params: Any, state: LeastPendingState, scratch: Any, now: Now, play: Play) -> None:
     state.rewards[play.arms[0]] += play.rewards[0]

@@ -39,23 +39,17 @@ def find_arm(params: MasksSeenParams, now: Now) -> int:
 
 
 @kernel
-def choose(
-    params: MasksSeenParams, state: MasksSeenState, scratch: Any, now: Now, play: Play
-) -> None:
+def choose(params: MasksSeenParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     play.arms[0] = find_arm(params, now)
     play.probs[0] = 1.0
 
 
 @kernel
-def probabilities(
-    params: MasksSeenParams, state: MasksSeenState, scratch: Any, now: Now, out: Floats
-) -> None:
+def probabilities(params: MasksSeenParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     for i in range(params.n_arms):
         out[i] = i == find_arm(params, now)
 
 
 @kernel
-def update(
-    params: MasksSeenParams, state: MasksSeenState, scratch: Any, now: Now, play: Play
-) -> None:
+def update(params: Any, state: MasksSeenState, scratch: Any, now: Now, play: Play) -> None:
     state.rewards[play.arms[0]] += play.rewards[0]

@@ -32,9 +32,7 @@ def init(params: ScriptedParams, problem: Problem) -> ScriptedState:
 
 
 @kernel
-def choose(
-    params: ScriptedParams, state: ScriptedState, scratch: Any, now: Now, play: Play
-) -> None:
+def choose(params: ScriptedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     line = (now.t - 1) % params.script.shape[0]
     for k in range(params.script.shape[1]):
         if params.script[line, k] != -9:
@@ -45,9 +43,7 @@ def choose(
 
 
 @kernel
-def update(
-    params: ScriptedParams, state: ScriptedState, scratch: Any, now: Now, play: Play
-) -> None:
+def update(params: Any, state: ScriptedState, scratch: Any, now: Now, play: Play) -> None:
     if now.t <= state.diary.shape[0]:
         state.diary[now.t - 1, 0] = now.t
         state.diary[now.t - 1, 1] = play.probs[0]

@@ -133,7 +133,6 @@ def _begin(game: Game, room: _LateRoom) -> None:
 
 @kernel
 def _extra_turns(room: _LateRoom, seed: int, path: int, t: int, attempt: int) -> int:
-    """Return by how many turns the report on round t comes late."""
     if not room.geometric:
         return int(room.mean)
     chance = 1 - uniform(at(stream(seed, path, DELAY), t), attempt)

@@ -38,18 +38,12 @@ def new_tickets(job: Job) -> Tickets:
     """Allocate a slot for each ticket that may be out at once."""
     k, m, d = job.problem.n_arms, job.problem.plays, job.problem.n_resources
     n = job.delay.maximum + 1
-    return Tickets(
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
-        np.zeros((n, m), np.int64),
-        np.zeros((n, m)),
-        np.zeros((n, d), np.int64),
-        np.zeros((n if job.contexts else 0, *job.problem.context_shape)),
-        np.zeros((n, k if job.game.rule == RETRY else 0), np.bool_),
-        np.zeros(n + 2, np.int64),
-        np.zeros(n + 2, np.int64),
-        np.zeros(n, np.int64),
-    )
+    rounds, attempts, after = np.zeros((3, n), np.int64)
+    arms, probs, held = np.zeros((n, m), np.int64), np.zeros((n, m)), np.zeros((n, d), np.int64)
+    contexts = np.zeros((n if job.contexts else 0, *job.problem.context_shape))
+    excluded = np.zeros((n, k if job.game.rule == RETRY else 0), np.bool_)
+    first, last = np.zeros((2, n + 2), np.int64)
+    return Tickets(rounds, attempts, arms, probs, held, contexts, excluded, first, last, after)
 
 
 @kernel
