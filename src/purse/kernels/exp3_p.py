@@ -71,12 +71,8 @@ def tuned(n_arms: int, c_min: float, rounds: int, delta: float) -> Exp3PParams:
 
 def new_learner(n_actions: int) -> Exp3PState:
     """Return the state with nothing learnt yet."""
-    return Exp3PState(
-        np.zeros(n_actions),
-        np.full(n_actions, 1 / n_actions),
-        np.ones(n_actions),
-        np.zeros(1, np.int64),
-    )
+    chances, weights = np.full(n_actions, 1 / n_actions), np.ones(n_actions)
+    return Exp3PState(np.zeros(n_actions), chances, weights, np.zeros(1, np.int64))
 
 
 @kernel

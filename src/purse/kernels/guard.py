@@ -213,17 +213,6 @@ def is_too_risky(
         return False
     rho = _sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
     losses = _count_lost(arms, stakes, paid, uses, pending, safe, rho, lost)
-    return _loses_too_much(
-        arms, lost, _may_lose(arms, stakes, safe, rho) - losses, rho * places, arm
-    )
-
-
-@kernel
-def _loses_too_much(arms: ArmMeans, lost: Floats, room: float, price: float, arm: int) -> bool:
-    """Return whether a pull of an arm that may have lost something loses more than may be.
-
-    room    what may be lost yet
-    price   what the pulls of the safe arm that it takes the place of bring
-    """
+    room = _may_lose(arms, stakes, safe, rho) - losses
     hope = _expected_reward(arms.weights[arm], arms.means[arm, 0])
-    return (lost[arm] > 0 or arms.weights[arm] == 0) and price - hope > room
+    return (lost[arm] > 0 or not tried) and rho * places - hope > room

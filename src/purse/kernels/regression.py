@@ -55,14 +55,9 @@ def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) ->
     signals = (n_arms, n_signals)
     coefficients = np.zeros((*signals, n_numbers))
     coefficients[:, 0, -1] = _PRIOR_REWARD
-    return Regression(
-        np.tile(np.eye(n_numbers) / ridge, (n_arms, 1, 1)),
-        coefficients,
-        np.zeros(signals),
-        np.zeros(signals),
-        np.zeros(signals),
-        np.zeros(n_arms),
-    )
+    inverse = np.tile(np.eye(n_numbers) / ridge, (n_arms, 1, 1))
+    squares, sums, tops = np.zeros((3, *signals))
+    return Regression(inverse, coefficients, squares, sums, tops, np.zeros(n_arms))
 
 
 @kernel

@@ -48,25 +48,12 @@ class SmallLp(NamedTuple):
 def new_lp(n_columns: int, n_rows: int) -> SmallLp:
     """Allocate a program without caps."""
     k, m = n_columns, n_rows
-    return SmallLp(
-        np.zeros(k),
-        np.zeros((k, m)),
-        np.zeros(m),
-        np.zeros(m),
-        np.full(k, math.inf),
-        np.ones(k, np.int64),
-        np.zeros(k),
-        np.zeros(k),
-        np.zeros(k),
-        np.zeros(k, np.int64),
-        np.zeros(k),
-        np.zeros(k, np.int64),
-        np.zeros(m, np.int64),
-        np.zeros((m, m)),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(m),
-    )
+    gains, pulls, chances, worths, scales = np.zeros((5, k))
+    order, full = np.zeros((2, k), np.int64)
+    limits, parts, amounts, prices, step = np.zeros((5, m))
+    program = np.zeros((k, m)), limits, parts, np.full(k, math.inf), np.ones(k, np.int64)
+    basis = np.zeros(m, np.int64), np.zeros((m, m)), amounts, prices, step
+    return SmallLp(gains, *program, pulls, chances, worths, order, scales, full, *basis)
 
 
 @kernel

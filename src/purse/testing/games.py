@@ -12,6 +12,7 @@ import numpy as np
 from purse import worlds
 from purse.base import amounts
 from purse.engine.job import make_job
+from purse.engine.workspace import PathResults
 from purse.errors import InvalidInput
 from purse.live.policy import Policy
 from purse.types import Floats, Ints, Ticket, World
@@ -113,3 +114,22 @@ def poison(live: Policy, value: float = -(2.0**40)) -> None:
     """Fill the scratch with nonsense, because nothing in it may survive a call."""
     for array in live._game.scratch:
         array[...] = value if array.dtype.kind == "f" else -(2**40)
+
+
+def check_same(
+    label: str,
+    rounds: int,
+    pulls: Ints,
+    live: Policy,
+    results: PathResults,
+    state: Any,
+    hint: str = "",
+) -> None:
+    """Check that a live game has ended where the engine's path 0 has, to the last bit."""
+    ours = rounds, pulls, live.gain, live.spent_units, *live.state
+    theirs = results.rounds, results.pulls, results.gain, results.spent, *state
+    names = ("rounds", "pulls", "gain", "spent", *(f"state.{name}" for name in state._fields))
+    for name, here, there in zip(names, ours, theirs, strict=True):
+        assert np.asarray(here).tobytes() == there[0].tobytes(), (
+            f"{label}: {name} differs: {here} live, {there[0]} in the engine{hint}"
+        )

@@ -17,7 +17,7 @@ from purse.engine.job import Job, make_job
 from purse.errors import AskRefused, HorizonReached
 from purse.kernels.random import DELAY, U, at, stream, uniform
 from purse.live.policy import Policy
-from purse.testing.games import answer, context_of, live_policy, next_round
+from purse.testing.games import answer, check_same, context_of, live_policy, next_round
 from purse.types import STOP_RULES, Ints, Ticket, World
 
 _DELAYS: tuple[Any, ...] = (3, "geometric:6")
@@ -92,15 +92,4 @@ def check_delays(
             label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, delay {delay}"
             results, state = cpu.play_block(job, 1)
             played = _play_live(job, policy, world)
-            ours = played.rounds, played.pulls.tolist(), played.live.gain, played.live.spent_units
-            theirs = (
-                int(results.rounds[0]),
-                results.pulls[0].tolist(),
-                float(results.gain[0]),
-                results.spent[0].tolist(),
-            )
-            assert ours == theirs, (
-                f"{label}: rounds, pulls, gain and spent {ours} live, {theirs} in the engine"
-            )
-            for name, here, there in zip(state._fields, played.live.state, state, strict=True):
-                assert here.tobytes() == there.tobytes(), f"{label}: state.{name} differs"
+            check_same(label, played.rounds, played.pulls, played.live, results, state)

@@ -25,6 +25,7 @@ from purse.live.policy import Policy
 from purse.testing.code import check_class, check_code, check_plain, kernel_errors
 from purse.testing.games import (
     answer,
+    check_same,
     context_of,
     contextual_worlds,
     half_down,
@@ -188,22 +189,7 @@ def _check_agreement(
         _play_live(live, world, seed, _ROUNDS)  # which names the arm and the round
         raise
     rounds, pulls, live = _play_live(live, world, seed, int(results.rounds[0]) + 1)
-    assert rounds == results.rounds[0], (
-        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine{_PEEKS}"
-    )
-    assert (pulls == results.pulls[0]).all(), (
-        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine{_PEEKS}"
-    )
-    assert live.gain == results.gain[0], (
-        f"{label}: gain {live.gain!r} live, {results.gain[0]!r} in the engine"
-    )
-    assert live.spent_units == results.spent[0].tolist(), (
-        f"{label}: spent {live.spent_units} live, {results.spent[0]} in the engine"
-    )
-    for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
-        assert ours.tobytes() == theirs.tobytes(), (
-            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine{_PEEKS}"
-        )
+    check_same(label, rounds, pulls, live, results, state, hint=_PEEKS)
 
 
 def _play_live(live: Policy, world: World, seed: int, limit: int) -> tuple[int, Ints, Policy]:
