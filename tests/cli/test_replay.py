@@ -82,7 +82,7 @@ def test_a_messy_log_is_read_and_said_how(
     (tmp_path / "messy.txt").write_text("\n".join(rows))
     words = "replay messy.txt fixed:arm=0 -b 5 -n 4"
     _, _, said = command(words)
-    assert "--arm Model --reward clicked --cost Dollars --probability propensity" in said
+    assert "if 'clicked' does, name it: --reward clicked; else bring a column" in said
     words += " --arm model --reward clicked --cost dollars --probability propensity"
     _, _, said = command(words)
     assert "line 92, column 'clicked': is empty; give a number, or drop such rows with" in said
@@ -244,7 +244,7 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
     [
         ("replay log.csv --cost size", "log.csv has no column 'size'"),
         ("replay nowhere.csv -b 1", "nowhere.csv"),
-        ("replay neither.csv -b 1", "neither.csv has no column 'probability', the probability"),
+        ("replay neither.csv -b 1", "neither.csv has no column 'arm', 'reward', 'cost', nor"),
         ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),
         ("replay log.csv -b 1 --features x_*", "features: no column of log.csv fits 'x_*'"),
         ("replay log.csv -b 1 --features @no.json", "cannot read 'no.json'"),
@@ -263,7 +263,7 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
         rows = ("arm,reward,cost,probability", "a,1,0.1,0.5", f"b,{reward},0.2,0.5")
         (tmp_path / f"{name}.csv").write_text("\n".join(rows))
     (tmp_path / "money.csv").write_text("arm,reward,cost\na,1,$0.10\nb,0,1\n")
-    (tmp_path / "neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
+    (tmp_path / "neither.csv").write_text("x,y\n1,0.1\n")
     check_mistake(command, tmp_path, words, message)
 
 

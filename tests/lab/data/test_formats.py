@@ -116,6 +116,30 @@ def test_spans_with_evaluations_as_events_and_as_records(tmp_path: Path) -> None
     assert (named.cost == log.cost).all()
 
 
+def test_spans_of_which_some_were_judged(tmp_path: Path) -> None:
+    path = exports.spans(tmp_path / "spans.jsonl")
+    assert "how good an answer was; it has helpful, gen_ai" in refused(path)
+    path.write_text(path.read_text().replace('"resourceLogs"', '"nothing"'))
+    log = opened(path, reward="helpful")
+    assert (len(log), int(np.isnan(log.reward).sum())) == (600, 300)
+    assert "300 of 600 rows have a reward; that is fair if what was judged" in " ".join(log.notes)
+    assert "column 'helpful': is empty" in refused(path, reward="helpful", budgets=1)
+
+
+def test_plain_columns_are_put_in_the_order_of_time_and_have_one_currency() -> None:
+    rows: dict[str, Any] = {
+        "model": ["a", "b", "a"], "price": [1, 2, 3], "currency": ["EUR"] * 3, "time": [1, 2, 3],
+        "reward": [0, 1, 1], "created_at": ["2026-11-03 08:00", "2026-11-01", "2026-11-02 09:30"],
+    }  # fmt: skip
+    for asked in ({}, {"budgets": 3}):
+        log = opened(pl.DataFrame(rows), **asked)
+        assert (log.cost[:, 0] // 10**9).tolist() == [2, 3, 1]
+        assert (log.arms, log.currency) == (("a", "b"), "€")
+        assert "rows are put in the order of 'created_at'" in log.notes
+    rows["currency"][2] = "USD"
+    assert "row 3 (from 1), column 'currency': 'USD' must be 'EUR'" in refused(pl.DataFrame(rows))
+
+
 def test_spans_without_a_cost_are_priced_by_a_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,7 +66,7 @@ def test_refuses_bad_rows_by_row_and_column(row: int, column: str, cell: Any, me
     cells = list(SIX[column])
     cells[row - 1] = cell
     with pytest.raises(purse.InvalidInput) as refused:
-        log_of(SIX | {column: cells}, horizon="none")
+        log_of(SIX | {column: cells}, horizon="none", budgets=1)
     assert str(refused.value).startswith(f"frame, row {row} (from 1), column {column!r}{message}")
 
 

@@ -48,9 +48,7 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         (
             "x,y\n1,1\n",
             " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
-            "has x, y; name them: --arm NAME --reward NAME --cost NAME. A log without "
-            "probabilities needs probability (--probability) uniform, if every arm was as likely "
-            "in every round, or frequency, if the choice had nothing to do with the round",
+            "has x, y; name them: --arm NAME --reward NAME --cost NAME",
         ),
         (
             WIDE + "1,1,nan,2\n",

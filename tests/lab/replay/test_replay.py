@@ -56,12 +56,9 @@ def test_a_log_is_played_for_as_many_rounds_as_it_has(found: LogResult) -> None:
 def test_a_log_without_probabilities() -> None:
     bare = EVEN_LOG.drop("probability")
     options: dict[str, Any] = {"budgets": 30, "policies": "fixed:arm=0", "n_paths": 4}
-    with pytest.raises(
-        purse.InvalidInput, match=r"needs probability \(--probability\) uniform, if"
-    ):
-        purse.replay(bare, **options)
-    for probability, says in (("uniform", "1/2 in each round"), ("frequency", "share of the rows")):
-        found = purse.replay(bare, **options, probability=probability)
+    by_share = "share of the rows"
+    for named, says in (({}, by_share), ("uniform", "1/2 in each round"), ("frequency", by_share)):
+        found = purse.replay(bare, **options, **({"probability": named} if named else {}))
         assert found.frame().filter(method="snips", policy="always b")["estimate"][0] == 45
         (warning,) = found.warnings
         assert says in warning

@@ -32,10 +32,7 @@ _MARKS = {"usd": "$", "dollar": "$", "dollars": "$", "eur": "€", "euro": "€"
 _COUNTS = frozenset(["token", "tokens"])
 _NEVER = _COUNTS | {"id", "ids", "uuid", "key", "hash", "time", "timestamp", "date", "start"}
 _NEVER |= {"end", "duration", "latency", "ms", "seconds"}
-NO_PROBABILITY = (
-    "A log without probabilities needs probability (--probability) uniform, if every arm was as "
-    "likely in every round, or frequency, if the choice had nothing to do with the round"
-)
+_TIMES = frozenset(["time", "timestamp", "date", "datetime", "created", "start"])
 _BRING = (
     "bring a column that does (--reward), a file of judged answers (--rewards FILE --on ID), or a "
     "shadow evaluation, in which two models answer the same requests"
@@ -165,8 +162,11 @@ def check_columns(source: Source, question: Question) -> None:
         raise invalid("reward", question.reward, f"{allowed}; {_BRING}")
 
 
-def check_currency(source: Source) -> None:
-    """Refuse the first row with another currency, if a column names them."""
+def with_currency(source: Source) -> Source:
+    """Return the source with the mark of its currency, if a column names one.
+
+    Refuse the first row with another one.
+    """
     for column in source.frame.columns:
         if "currency" in _parts(column):
             texts = source.texts(column)
@@ -174,21 +174,25 @@ def check_currency(source: Source) -> None:
                 row = int(other.arg_max() or 0)
                 allowed = f"must be {texts[0]!r}, as in the first row: costs need one currency"
                 raise source.refuse(row, column, texts[row], allowed)
+            source = replace(source, currency=_MARKS.get(texts[0].lower(), f"{texts[0]} "))
+    return source
 
 
-def recognised(source: Source, question: Question) -> Question:
-    """Return the question about a log with the names of arm, cost and probabilities, by words, if
-    it does not name them itself. A reward is never guessed.
+def recognised(source: Source, question: Question) -> tuple[Source, Question]:
+    """Return the rows of a log in the order of time, if a column tells it, and the question with
+    the names of arm, cost and probabilities, by words, if it does not name them itself; a table as
+    it is. A reward is never guessed.
 
     Raise `InvalidInput` if no column says how good an answer was, and for each arm none either.
     """
-    columns, wanted = source.frame.columns, question.names
+    columns = source.frame.columns
     wide = any(column.startswith(f"{question.reward}_") for column in columns)
-    if (wide and question.arm not in columns) or question.round in columns:
-        return question
-    roles = find_columns(source, wanted)
+    log = question.probability in (None, *ASSUMED, *columns)
+    if (wide and question.arm not in columns) or (question.round in columns and not log):
+        return source, question
+    roles = find_columns(source, question.names)
     if {"arm", "cost"} - set(roles):
-        raise name_them(source, wanted)
+        raise name_them(source, question.names)
     if question.reward not in columns:
         near = roles.get("reward")
         says = f"; if {near!r} does, name it: --reward {shlex.quote(near)}; else" if near else ";"
@@ -197,9 +201,13 @@ def recognised(source: Source, question: Question) -> Question:
             f" {_BRING}"
         )
     names: dict[str, Any] = {role: roles[role] for role in ("arm", "cost")}
-    if question.probability not in columns:
+    if not log:
         names["probability"] = probability_in(source, question) or "frequency"
-    return replace(question, **names)
+    for column in columns:
+        if _parts(column) & _TIMES and source.is_time(column):
+            source = source.in_order(column)
+            break
+    return source, replace(question, **names)
 
 
 def currency_of(cost: str) -> str:
@@ -237,6 +245,4 @@ def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
     )
     ordered = [role for role in dict.fromkeys((*needed, *wanted)) if role in options]
     says += " ".join(f"--{role} {shlex.quote(options[role])}" for role in ordered)
-    if not prefixes and not {"probability", "round"} & set(roles):
-        says += f". {NO_PROBABILITY}"
     return InvalidInput(says)

@@ -77,9 +77,9 @@ def read_spans(path: File) -> pl.DataFrame:
             _add_score(scores, record.get("spanId") or values.get("gen_ai.response.id"), values)
     if not rows:
         raise InvalidInput(f"{path} has no span with {_MODEL}")
-    for row in rows:
-        response = row.get("gen_ai.response.id")
-        row |= scores.get(row["span_id"]) or scores.get(str(response)) or {}
+    for number, row in enumerate(rows):  # evaluations first: a refusal lists the first columns
+        of_response = scores.get(str(row.get("gen_ai.response.id")), {})
+        rows[number] = (scores.get(row["span_id"]) or of_response) | row
     if not any(cost in row for row in rows for cost in SPANS.costs):
         _add_prices(path, rows)
     return pl.DataFrame(rows, infer_schema_length=None, strict=False)

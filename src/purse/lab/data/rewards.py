@@ -32,14 +32,27 @@ def with_rewards(source: Source, question: Question) -> tuple[Source, Question]:
     else:
         name, column = _joined(source, judged, question.on, named)
     frame = source.frame.with_columns(column.alias(name))
-    filled = int(column.count())
-    if not filled:
+    if not column.count():
         raise InvalidInput(f"{judged.path}: none of its ids is one of {source.path}")
-    note = f"{filled:,} of {len(frame):,} rows have a reward, in {judged.path}"
-    if filled < len(frame):
-        note += "; that is fair if what was judged has nothing to do with how good it was"
-    source.add_note(note)
-    return replace(source, frame=frame, sample=name), replace(question, reward=name)
+    return replace(source, frame=frame), replace(question, reward=name)
+
+
+def with_sample(source: Source, question: Question) -> Source:
+    """Return the source with the column of rewards as a sample, if rows are empty there that nobody
+    judged; for a budget without these rows, if the rewards are in a file of their own.
+    """
+    empty, judged = source.empty(question.reward), question.rewards
+    asked = question.budgets is None and question.probability is not None
+    if judged is not None or (asked and empty.any() and not empty.all()):
+        note = f"{len(empty) - empty.sum():,} of {len(empty):,} rows have a reward"
+        note += "" if judged is None else f", in {judged}"
+        if empty.any():
+            note += "; that is fair if what was judged has nothing to do with how good it was"
+        source.add_note(note)
+        if question.budgets is not None:
+            return source.only(~empty.to_numpy())
+        return replace(source, sample=question.reward)
+    return source
 
 
 def _joined(

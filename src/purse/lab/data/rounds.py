@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from purse.errors import InvalidInput, listed
 from purse.lab.data.columns import (
     ASSUMED,
-    NO_PROBABILITY,
     aligned,
     check_columns,
-    check_currency,
-    find_columns,
     recognised,
+    with_currency,
 )
 from purse.lab.data.features import needed_columns
 from purse.lab.data.frame import Data
@@ -24,7 +21,7 @@ from purse.lab.data.log import Log, read_log
 from purse.lab.data.otel import SPANS
 from purse.lab.data.question import Question
 from purse.lab.data.reading import read
-from purse.lab.data.rewards import with_rewards
+from purse.lab.data.rewards import with_rewards, with_sample
 from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable, read_table, wide_arms
 
@@ -46,8 +43,10 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
     if set(source.frame.columns) >= SHADOW:
         return read_shadow(source)
     source, question = _with_names(source, question)
-    check_currency(source)
-    log = _is_log(source, question)
+    source = with_currency(source)
+    columns, probability = source.frame.columns, question.probability
+    log = probability in (None, *columns) or (question.arm in columns and probability in ASSUMED)
+    source = with_sample(source, question) if log else source
     filled = without_empty(source, question, log) if question.skip_empty else source
     return read_log(filled, question) if log else read_table(filled, question)
 
@@ -68,31 +67,7 @@ def _with_names(source: Source, question: Question) -> tuple[Source, Question]:
         source, question = export.rounds(source), export.named(question, columns)
     if question.rewards is not None:
         source, question = with_rewards(source, question)
-    if question.budgets is None and question.probability is not None:
-        return source, recognised(source, question)
-    if source.sample:
-        source = source.only(~source.empty(source.sample).to_numpy())
-    return source, question
-
-
-def _is_log(source: Source, question: Question) -> bool:
-    """Return whether the data is a log and no table. Raise `InvalidInput` if it is neither."""
-    columns, probability = source.frame.columns, question.probability
-    if probability is None or probability in columns:
-        return True
-    if question.arm in columns and probability in ASSUMED:
-        return True
-    if question.arm not in columns or question.round in columns:
-        return False
-    roles = find_columns(source, question.names)
-    hint = f". {NO_PROBABILITY}"
-    if "probability" in roles:
-        hint = f"; name it: --probability {roles['probability']}"
-    raise InvalidInput(
-        f"{source.path} has no column {probability!r}, the probability with which the arm of a row "
-        f"was chosen, nor {question.round!r}, which a table with a row for each round and arm has; "
-        f"it has {listed(columns)}{hint}"
-    )
+    return recognised(source, question)
 
 
 def without_empty(source: Source, question: Question, log: bool) -> Source:

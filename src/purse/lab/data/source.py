@@ -131,7 +131,7 @@ class Source:
     def column(self, name: str) -> pl.Series:
         """Return the column of this name. The refusal of another name lists the columns."""
         if name not in self.frame.columns:
-            near = get_close_matches(name, self.frame.columns, 1, 0.4)
+            near = get_close_matches(name, self.frame.columns, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InvalidInput(
                 f"{self.path} has no column {name!r}; it has {listed(self.frame.columns)}{hint}"
@@ -174,6 +174,13 @@ class Source:
         before = np.arange(len(self.frame)) if self.rows_left is None else self.rows_left
         numbers = np.arange(len(self.frame))[rows]
         return replace(self, frame=self.frame[numbers], rows_left=before[rows])
+
+    def is_time(self, column: str) -> bool:
+        """Return whether a column has times, all of them: no numbers, which may be durations."""
+        entries = self.column(column)
+        if entries.dtype == pl.String:
+            return bool(entries.str.contains(_TIME).fill_null(False).all())
+        return entries.dtype in (pl.Date, pl.Datetime) and not entries.null_count()
 
     def in_order(self, time: str) -> Source:
         """Return the source with its rows in the order of a column of times: numbers, or texts that

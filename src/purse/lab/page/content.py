@@ -148,8 +148,13 @@ def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
 
 def _savings(result: SavingsResult, drawn: Sequence[Figure]) -> Content:
     """Return the content of the page about savings: the chart first, the methods folded."""
-    facts = result.facts
-    chart: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]
+    facts, keys = result.facts, list[dict[str, str]]()
+    if drawn:
+        points = replays.savings_points(result).select(name="choice", colour="colour")
+        keys = [{**row, "dash": ""} for row in points.to_dicts()]
+    chart: list[Part] = [
+        ("figure", _figure(figure, None, keys) | {"wide": True}) for figure in drawn
+    ]
     methods: list[Part] = [("lines", [inline(line) for line in captions.SAVINGS])]
     table: Part = ("table", tables.savings(result))
     return Content(

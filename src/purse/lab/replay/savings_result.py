@@ -56,8 +56,8 @@ class SavingsResult(PageResult):
 
     @property
     def condition(self) -> str:
-        """What the answer rests on, if the log has no probabilities."""
-        return _FREQUENCY if self.log.assumed else ""
+        """What an answer rests on, if the log has no probabilities."""
+        return _FREQUENCY if self.log.assumed and self.answer.kind != "cannot tell" else ""
 
     def verdicts(self) -> dict[str, Verdict]:
         """Say what would have been as good for less."""
@@ -79,7 +79,7 @@ class SavingsResult(PageResult):
         else:
             says += f"**This log cannot tell** what is as good for less: {answer.reason}."
             says += self._to_know()
-        return {"answer": Verdict(_OUTCOMES[answer.kind], says)}
+        return {"as good for less": Verdict(_OUTCOMES[answer.kind], says)}
 
     def answers(self) -> list[str]:
         """Return the sentence, and what it rests on."""
@@ -104,7 +104,8 @@ class SavingsResult(PageResult):
     def _money(self, amount: float) -> str:
         """Write an amount of money."""
         mark = self.log.currency
-        return f"{mark}{amount:,.2f}" if mark and amount >= 1 else f"{mark}{format_digits(amount)}"
+        cents = mark and round(amount, 2) >= 1
+        return f"{mark}{amount:,.2f}" if cents else f"{mark}{format_digits(amount)}"
 
     def campaign(self) -> dict[str, Any]:
         """Return the terms of a campaign that buys the calls: each arm that is needed as often as

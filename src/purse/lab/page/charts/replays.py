@@ -137,13 +137,19 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
     return Figure("estimates", frame, panels, columns=1)
 
 
-def savings(result: SavingsResult) -> Figure:
-    """Draw what money buys, with the log, what is named and the default policy as points."""
-    curve = result.curve()
+def savings_points(result: SavingsResult) -> pl.DataFrame:
+    """Return a row for each point in the curve of savings: the log, what is named and the default
+    policy, with their colours.
+    """
     named = plain(result.choice()) if result.answer.kind == "less" else ""
-    points = result.frame().filter(
-        (pl.col("kind") == "log") | (pl.col("kind") == "policy") | (pl.col("choice") == named)
-    )
+    drawn = (pl.col("kind").is_in(["log", "policy"])) | (pl.col("choice") == named)
+    points = result.frame().filter(drawn)
+    return points.with_columns(colour=pl.Series([NEUTRAL, *LIGHT[1:]][: len(points)]))
+
+
+def savings(result: SavingsResult) -> Figure:
+    """Draw what money buys, with points on it."""
+    curve, points = result.curve(), savings_points(result)
     mark = result.log.currency
     x = linear(f"spent{mark and f' ({mark})'}", zero=True)
     ends = [*curve["low"], *points["gain_high"]]
@@ -151,14 +157,8 @@ def savings(result: SavingsResult) -> Figure:
     line = alt.Chart(curve).encode(x=alt.X("spent:Q", **x))
     band = line.mark_area(color=LIGHT[0], opacity=0.18)
     path = line.mark_line(color=LIGHT[0], strokeWidth=2)
-    dots = alt.Chart(points).encode(x=alt.X("spent:Q", **x), y=alt.Y("gain:Q", **y))
-    above, below = (
-        part.mark_text(align="left", dx=8, dy=dy, color=NEUTRAL)
-        for part, dy in (
-            (dots.transform_filter(alt.datum.choice == named), -12),
-            (dots.transform_filter(alt.datum.choice != named), 14),
-        )
-    )
+    scale = alt.Scale(domain=points["choice"].to_list(), range=points["colour"].to_list())
+    colour = alt.Color("choice:N", scale=scale, legend=alt.Legend(title=None, labelLimit=0))
     touch = line.mark_point(size=320, opacity=0).encode(
         y=alt.Y("gain:Q", **y), tooltip=tips(**_CURVE_TIPS)
     )
@@ -166,10 +166,14 @@ def savings(result: SavingsResult) -> Figure:
         band.encode(y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q")),
         path.encode(y=alt.Y("gain:Q", **y)),
         touch,
-        dots.mark_point(filled=True, size=60, opacity=1, color=LIGHT[1]).encode(
-            tooltip=tips(**_CHOICE_TIPS)
+        alt.Chart(points)
+        .mark_point(filled=True, size=110, opacity=1)
+        .encode(
+            x=alt.X("spent:Q", **x),
+            y=alt.Y("gain:Q", **y),
+            color=colour,
+            tooltip=tips(**_CHOICE_TIPS),
         ),
-        *(names.encode(text=alt.Text("choice:N")) for names in (above, below)),
     ]
     return Figure("savings", curve, [layered("What money buys", layers)], columns=1)
 
