@@ -92,11 +92,26 @@ def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
     secret = made.stdout.strip()
     assert made.exit_code == 0
     assert "'bot' has the role act and expires 20" in made.stderr
-    assert TokenFile(Path(file)).principal(secret) == ("bot", "act")
+    assert TokenFile(Path(file)).principal(secret) == ("bot", "act", None)
+    again = run.invoke(token_command, ["rotate", "bot", "--tokens", file])
+    assert "'bot' has the role act and expires 20" in again.stderr
+    assert TokenFile(Path(file)).principal(again.stdout.strip()) == ("bot", "act", None)
+    team = ["new", "team", "--role", "read", "--only", "a", "--only", "b", "--tokens", file]
+    assert (
+        "'team' has the role read in a, b alone and expires"
+        in run.invoke(token_command, team).stderr
+    )
     boss = ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file]
     assert run.invoke(token_command, boss).exit_code == 0
     listed = run.invoke(token_command, ["list", "--tokens", file]).stdout.splitlines()
-    assert [line.split("\t")[:2] for line in listed] == [["bot", "act"], ["boss", "admin"]]
+    assert [line.split("\t")[:2] for line in listed] == [
+        ["bot", "act"],
+        ["bot", "act"],
+        ["team", "read"],
+        ["boss", "admin"],
+    ]
+    assert [line.split("\t")[4][:4] for line in listed] == ["used", "used", "neve", "neve"]
+    assert [line.split("\t")[5] for line in listed] == ["everything"] * 2 + ["a, b", "everything"]
     assert secret not in "".join(listed)
     assert run.invoke(token_command, ["revoke", "bot", "--tokens", file]).exit_code == 0
     assert TokenFile(Path(file)).principal(secret) is None

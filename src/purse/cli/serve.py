@@ -113,6 +113,14 @@ def token() -> None:
     """Make, list and revoke the tokens of the service."""
 
 
+_expires_option = option(
+    "--expires TIME expires_after",
+    "Time until the token expires: 30m, 12h, 90d, 4w or never.",
+    type=_duration,
+    default="90d",
+)
+
+
 @token.command()
 @click.argument("name")
 @option(
@@ -122,44 +130,73 @@ def token() -> None:
     required=True,
 )
 @option(
-    "--expires TIME expires_after",
-    "Time until the token expires: 30m, 12h, 90d, 4w or never.",
-    type=_duration,
-    default="90d",
+    "--only NAME",
+    "Account or campaign that the token reaches, with all below it, and nothing else; repeat it "
+    "for several.",
+    multiple=True,
 )
+@_expires_option
 @_tokens_option
-def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
+def new(
+    name: str, role: str, only: tuple[str, ...], expires_after: float | None, tokens: Path
+) -> None:
     """Print a new token, once: the file holds only its hash."""
     from purse.service import tokens as token_file
 
     now = time.time()
-    click.echo(token_file.new(tokens, name, role, expires_after, now))
-    until = "never expires"
-    if expires_after is not None:
-        until = f"expires {token_file.moment(now + expires_after)}"
-    words = f"{name!r} has the role {role} and {until}; keep the token, it is not shown again"
-    click.echo(words, err=True)
+    click.echo(token_file.new(tokens, name, role, expires_after, now, list(only) or None))
+    click.echo(f"{_shown(tokens, name)}; keep the token, it is not shown again", err=True)
+
+
+@token.command()
+@click.argument("name")
+@option(
+    "--overlap TIME",
+    "Time for which the token before is still good.",
+    type=_duration,
+    default="1d",
+)
+@_expires_option
+@_tokens_option
+def rotate(name: str, overlap: float, expires_after: float | None, tokens: Path) -> None:
+    """Print another token of a name, with the same role and reach; then the one before ends."""
+    from purse.service import tokens as token_file
+
+    click.echo(token_file.rotate(tokens, name, expires_after, overlap, time.time()))
+    click.echo(f"{_shown(tokens, name)}; keep the token, it is not shown again", err=True)
+
+
+def _shown(path: Path, name: str) -> str:
+    """Return what the newest token of a name may do, in words."""
+    from purse.service.tokens import TokenFile
+
+    newest = [line for line in TokenFile(path).current() if line.name == name][-1]
+    until = "never expires" if newest.expires is None else f"expires {newest.expires}"
+    reach = "" if newest.only is None else f" in {', '.join(newest.only)} alone"
+    return f"{name!r} has the role {newest.role}{reach} and {until}"
 
 
 @token.command("list")
 @_tokens_option
 def _list_tokens(tokens: Path) -> None:
-    """List the tokens: name, role, time of creation and of expiry."""
+    """List the tokens: name, role, creation, expiry, last use and reach."""
     from purse.service.tokens import TokenFile
 
-    now = time.time()
-    for line in TokenFile(tokens).current():
+    now, file = time.time(), TokenFile(tokens)
+    for line in file.current():
         until = "never expires"
         if line.expires is not None:
             until = f"{'expired' if line.expired(now) else 'expires'} {line.expires}"
-        click.echo(f"{line.name}\t{line.role}\tmade {line.created}\t{until}")
+        used, reach = file.last_used(line), ", ".join(line.only or ("everything",))
+        cells = (f"made {line.created}", until, f"used {used}" if used else "never used", reach)
+        click.echo("\t".join((line.name, line.role, *cells)))
 
 
 @token.command()
 @click.argument("name")
 @_tokens_option
 def revoke(name: str, tokens: Path) -> None:
-    """Revoke a token; servers that use the file refuse it from now on."""
+    """Revoke all tokens of a name; servers that use the file refuse them from now on."""
     from purse.service import tokens as token_file
 
     if not tokens.exists():

@@ -54,7 +54,7 @@ class Service:
         router = Router(
             self.routes, redirect_slashes=False, default=absent, lifespan=self._lifespan
         )
-        self._app: ASGIApp = RequestMiddleware(router, settings, guard, metrics)
+        self._app: ASGIApp = RequestMiddleware(router, settings, guard, metrics, storage)
         if settings.trusted_proxies:
             trusted = list(settings.trusted_proxies)
             self._app = cast(ASGIApp, ProxyHeadersMiddleware(cast(Any, self._app), trusted))
@@ -69,8 +69,10 @@ class Service:
             await self.threads.read(self.storage.names)
             return answer_json(_OK)
 
-        async def numbers(_: Scope) -> Response:
-            return Response(await self.threads.read(metrics.text), media_type=MEDIA_TYPE)
+        async def numbers(scope: Scope) -> Response:
+            reach = scope["state"]["reach"]
+            text = await self.threads.read(lambda: metrics.text(reach and reach.names()))
+            return Response(text, media_type=MEDIA_TYPE)
 
         async def described(_: Scope) -> Response:
             return Response(document_json(), media_type=JSON)

@@ -17,6 +17,7 @@ from purse.campaign.budget import Budget
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, invalid
 from purse.live.save_file import is_policy_file
+from purse.service.reach import Reach
 
 # the one that was used longest ago is closed; opening it again costs time and nothing else
 _OPEN_LIMIT = 256
@@ -55,11 +56,22 @@ class Budgets:
         with self._lock:
             self._open.pop((of, name), None)
 
-    def do(self, of: type[AnyBudget], row: Verb, name: str, arguments: dict[str, Any]) -> Any:
+    def do(
+        self,
+        of: type[AnyBudget],
+        row: Verb,
+        name: str,
+        arguments: dict[str, Any],
+        reach: Reach | None = None,
+    ) -> Any:
         """Do a verb and return its result; that of a creation is the status."""
         if row.path is None:
             if row.method == "GET":
-                return row.function(of, storage=self.storage)
+                names = row.function(of, storage=self.storage)
+                reached = names if reach is None else reach.names()
+                return [name for name in names if name in reached]
+            if reach is not None:
+                reach.check_new(arguments)
             _refuse_new_file(arguments.get("policy"))
             created = row.function(of, **arguments, storage=self.storage)
             self.drop(of, created.name)  # an older one of this name is gone

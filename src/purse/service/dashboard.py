@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.resources import files
+from json import JSONDecoder
 from typing import NamedTuple, cast, get_args
 
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Scope
 
+from purse.base.json import compact
 from purse.base.plain_validation import choice
 from purse.campaign.views.time_series import ALL, Span
 from purse.errors import unknown
@@ -77,18 +79,20 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         return page.answer(scope["state"]["headers"].get("if-none-match"))
 
     async def look(scope: Scope) -> Response:
-        facts = await views.read(overview.facts)
+        reach = scope["state"]["reach"]
+        facts = await views.read(lambda: overview.facts(reach))
         # the address of the storage, to which commands have to write, is for administrators
-        storage = overview.storage if scope["state"]["principal"].may("admin") else None
-        return answer_json({**facts, "storage": storage})
+        is_admin = reach is None and scope["state"]["principal"].may("admin")
+        return answer_json({**facts, "storage": overview.storage if is_admin else None})
 
     async def picture(scope: Scope) -> Response:
         latest = await views.look(scope["path_params"]["name"], _span_of(scope))
-        return Response(latest.body, media_type=JSON)
+        return Response(_seen(latest.body, scope), media_type=JSON)
 
     async def events(scope: Scope) -> Response:
         name, span = scope["path_params"]["name"], _span_of(scope)
-        sender = scope["state"]["principal"].name
+        principal = scope["state"]["principal"]
+        sender = principal.name
         if views.is_full(sender):
             raise ProblemError(
                 TOO_MANY,
@@ -98,8 +102,9 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
             )
         await views.look(name, span)  # a problem is answered as one, before the stream begins
         headers = scope["state"]["headers"]
-        # the token may be revoked in the meantime
-        stream = views.events(name, lambda: guard.principal(headers) is not None, span, sender)
+        # the token may be revoked in the meantime, or another one of its name reach less
+        parts = views.events(name, lambda: guard.principal(headers) == principal, span, sender)
+        stream = (_seen(part, scope) async for part in parts)
         unbuffered = {"X-Accel-Buffering": "no"}
         return StreamingResponse(stream, media_type="text/event-stream", headers=unbuffered)
 
@@ -108,6 +113,16 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
     yield route("/overview", GET=Operation("read", look))
     yield route("/campaigns/{name}/picture", GET=Operation("read", picture))
     yield route("/campaigns/{name}/events", GET=Operation("read", events))
+
+
+def _seen(text: str, scope: Scope) -> str:
+    """Return a picture, or a part of a stream, without what the sender does not reach."""
+    reach = scope["state"]["reach"]
+    before, mark, after = text.partition("{")
+    if reach is None or not mark:
+        return text
+    picture, end = JSONDecoder().raw_decode(mark + after)
+    return before + compact(reach.shown(picture)) + (mark + after)[end:]
 
 
 def _span_of(scope: Scope) -> Span:

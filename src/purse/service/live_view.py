@@ -29,6 +29,7 @@ from purse.errors import NotFound, PurseError
 from purse.identification.recommendation import CONFIDENCE, REWARD
 from purse.service.budgets import Budgets, without_folder
 from purse.service.problems import ProblemError
+from purse.service.reach import Reach
 from purse.service.settings import absolute, address_shown
 
 _FRESH = 0.5  # seconds for which a picture serves everybody
@@ -227,13 +228,26 @@ class Overview:
         self._lock = threading.Lock()
         self._taken_at, self._latest = -_FRESH, dict[str, Any]()
 
-    def facts(self) -> dict[str, Any]:
-        """Return the status of each campaign, with a summary if its history is in memory."""
+    def facts(self, reach: Reach | None = None) -> dict[str, Any]:
+        """Return the status of each campaign that is reached, with a summary if its history is in
+        memory, and of the accounts that are below no other of these.
+        """
         with self._lock:
             if time.monotonic() - self._taken_at >= _FRESH:
                 self._latest = self._take()
                 self._taken_at = time.monotonic()
-            return self._latest
+            latest = self._latest
+        campaigns, accounts = latest["campaigns"], latest["accounts"]
+        if reach is not None:
+            names = reach.names()
+            campaigns = [
+                {**row, "status": reach.shown(row["status"])}
+                for row in campaigns
+                if row["status"]["name"] in names
+            ]
+            accounts = [reach.shown(account) for account in accounts if account["name"] in names]
+        tops = [account for account in accounts if not account["account"]]
+        return {**latest, "campaigns": campaigns, "accounts": tops}
 
     def _take(self) -> dict[str, Any]:
         rows = []
@@ -246,8 +260,8 @@ class Overview:
             summary = self.views.summary(status)
             rows.append({"status": without_folder(status.as_dict()), "summary": summary})
         now, accounts = self.budgets.storage.now() / 1000, self.budgets.statuses(Account)
-        tops = [status.as_dict() for status in accounts if not status.account]
-        return {"now": now, "version": __version__, "campaigns": rows, "accounts": tops}
+        facts = [status.as_dict() for status in accounts]
+        return {"now": now, "version": __version__, "campaigns": rows, "accounts": facts}
 
 
 def _answers(

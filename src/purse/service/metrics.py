@@ -4,7 +4,7 @@ process has answered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -231,6 +231,23 @@ class Metrics:
         requests.inc()
         times.observe(seconds)
 
-    def text(self) -> bytes:
-        """Return everything, as Prometheus reads it."""
-        return generate_latest(self.registry)
+    def text(self, names: Collection[str] | None = None) -> bytes:
+        """Return everything, as Prometheus reads it; with names only what is of these campaigns
+        and accounts.
+        """
+        if names is None:
+            return generate_latest(self.registry)
+        own = CollectorRegistry()
+        own.register(_Collected(lambda: self._only(names)))
+        return generate_latest(own)
+
+    def _only(self, names: Collection[str]) -> Iterator[Metric]:
+        """Yield the numbers of some campaigns and accounts."""
+        for metric in self.registry.collect():
+            metric.samples = [
+                sample
+                for sample in metric.samples
+                if sample.labels.get("campaign", sample.labels.get("account")) in names
+            ]
+            if metric.samples:
+                yield metric

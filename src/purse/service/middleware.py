@@ -11,6 +11,7 @@ import time
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from purse.campaign.storage.storage import Storage
 from purse.errors import PurseError
 from purse.service import problems
 from purse.service.auth import (
@@ -24,6 +25,7 @@ from purse.service.auth import (
 )
 from purse.service.metrics import Metrics
 from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, ProblemError
+from purse.service.reach import Reach
 from purse.service.settings import Settings
 from purse.service.tokens import Principal
 
@@ -39,8 +41,11 @@ _ALIVE = "/healthz"  # never limited: a watchdog must not think the server dead
 class RequestMiddleware:
     """The outermost layer of the app."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, guard: Guard, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, guard: Guard, metrics: Metrics, storage: Storage
+    ) -> None:
         self.app, self.settings, self.guard, self.metrics = app, settings, guard, metrics
+        self.storage = storage
         self.buckets = None if settings.rate is None else TokenBuckets(settings.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,7 +58,9 @@ class RequestMiddleware:
             await self.admit(context, receive)
             await self.app(scope, receive, context.send)
         except (ProblemError, PurseError) as error:
-            await problems.answer_to(error)(scope, receive, context.send)
+            reach: Reach | None = context.state.get("reach")
+            answer = problems.answer_to(error, reach.hides if reach else None)
+            await answer(scope, receive, context.send)
         except ClientDisconnect:
             pass
         except Exception:
@@ -70,6 +77,8 @@ class RequestMiddleware:
         """Let a request in, with its body read; or raise what is answered instead."""
         scope, headers, state = context.scope, context.headers, context.state
         context.principal = state["principal"] = principal = self.guard.principal(headers)
+        only = None if principal is None else principal.only
+        state["reach"] = None if only is None else Reach(self.storage, only)
         if self.buckets is not None and scope["path"] != _ALIVE:
             address = (scope.get("client") or ("unknown",))[0]
             named = principal is not None and principal.name

@@ -11,7 +11,7 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,11 +50,18 @@ class ProblemError(Exception):
         self.kind, self.detail, self.headers = kind, detail, headers
 
 
-def answer_to(error: PurseError | ProblemError) -> Response:
-    """Return the answer to an error; what is wrong with the server is for its log alone."""
+def answer_to(
+    error: PurseError | ProblemError, hides: Callable[[str], bool] | None = None
+) -> Response:
+    """Return the answer to an error; what is wrong with the server is for its log alone.
+
+    hides   whether a text names what the sender must not see; then the title says enough
+    """
     if isinstance(error, ProblemError):
         return response(error.kind, error.detail, error.headers)
     kind = kind_of(error)
+    if hides is not None and hides(str(error)):
+        return response(kind, kind.title)
     if isinstance(error, ArmsCoolingDown):
         wait = str(max(1, math.ceil(error.seconds)))
         return response(kind, str(error), {"Retry-After": wait}, **numbers_of(error))

@@ -9,6 +9,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
@@ -30,6 +31,7 @@ from purse.service.auth import check_role
 from purse.service.budgets import AnyBudget, Budgets, without_folder
 from purse.service.metrics import Metrics
 from purse.service.problems import NO_SUCH_PATH, NOT_ALLOWED, ProblemError
+from purse.service.reach import Reach
 
 CLASSES: tuple[type[AnyBudget], ...] = (Campaign, Account)
 _FIRST = ("/asks", "/tell")  # to look for a route takes time, and these are asked for most
@@ -68,6 +70,8 @@ class _Endpoint:
             raise missing(scope, NOT_ALLOWED, Allow=", ".join(sorted(self.operations)))
         if operation.role is not None:
             check_role(state["principal"], operation.role)
+            if (reach := state["reach"]) is not None:
+                await reach.admit(self.path, scope["path_params"].get("name"))
         response = await operation.answer(scope)
         await response(scope, receive, send)
 
@@ -109,17 +113,16 @@ def _answering(
     status = status_of(row)
     counter = {"ask": metrics.asks, "tell": metrics.tells, "tell_many": metrics.tells}.get(row.name)
 
-    def act(name: str, arguments: dict[str, Any]) -> Response:
+    def act(name: str, arguments: dict[str, Any], reach: Reach | None) -> Response:
         if row.lines:
-            text = "".join(
-                _journal_lines(lambda **page: budgets.do(of, row, name, page), **arguments)
-            )
+            pages = partial(budgets.do, of, row, name)
+            text = "".join(_journal_lines(lambda **page: pages(page), reach, **arguments))
             return Response(text, media_type=wire.LINES)
-        result = budgets.do(of, row, name, arguments)
+        result = budgets.do(of, row, name, arguments, reach)
         if counter is not None:
             answers = result if row.key else [result]
             counter.labels(name).inc(sum(not isinstance(one, PurseError) for one in answers))
-        return answer_json(result, row.key, status)
+        return answer_json(result, row.key, status, reach)
 
     async def answer(scope: Scope) -> Response:
         state, path = scope["state"], scope["path_params"]
@@ -129,7 +132,7 @@ def _answering(
             _read_json(state["body"]) if row.method == "POST" else None,
             state["headers"].get("idempotency-key"),
         )
-        return await run(lambda: act(path.get("name", ""), arguments))
+        return await run(lambda: act(path.get("name", ""), arguments, state["reach"]))
 
     return answer
 
@@ -139,16 +142,21 @@ def status_of(row: Verb) -> int:
     return 201 if row.path is None and row.method == "POST" else 200
 
 
-def answer_json(result: Any, key: str = "", status: int = 200) -> Response:
+def answer_json(
+    result: Any, key: str = "", status: int = 200, reach: Reach | None = None
+) -> Response:
     """Return a result as a reply; it is built from plain values, so nothing looks at it again."""
-    facts = wire.plain(result)
+    facts = wire.plain(result) if reach is None else reach.shown(wire.plain(result))
     if isinstance(facts, dict) and "policy" in facts:
         facts = without_folder(facts)
     return Response(compact_bytes({key: facts} if key else facts), status, media_type=JSON)
 
 
 def _journal_lines(
-    page: Callable[..., Iterable[Entry]], after: Any = 0, limit: Any = PAGE
+    page: Callable[..., Iterable[Entry]],
+    reach: Reach | None = None,
+    after: Any = 0,
+    limit: Any = PAGE,
 ) -> Iterator[str]:
     """Yield entries as lines; after `_BYTE_LIMIT` no more.
 
@@ -163,6 +171,7 @@ def _journal_lines(
         for entry in entries:
             terms = "policy" in entry.body  # of a campaign; an account has no policy
             body = without_folder(entry.body) if terms else entry.body
+            body = body if reach is None else reach.shown(body)
             line = compact({**entry._asdict(), "body": body}) + "\n"
             yield line
             size += len(line)

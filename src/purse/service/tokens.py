@@ -2,12 +2,14 @@
 only.
 
 A token is shown once, when it is made. Roles: `read` sees everything, `act` also asks, tells and
-voids, `admin` also creates campaigns, tops up, pauses and ends.
+voids, `admin` also creates campaigns, tops up, pauses and ends. A token with a scope does so with
+what it reaches, see `purse.service.reach`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import sys
@@ -19,17 +21,19 @@ from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from stat import S_IMODE
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from purse.base import validation
 from purse.base.files import PRIVATE, write_atomically
-from purse.errors import InvalidInput, unknown
+from purse.campaign.api.kinds import checked_name
+from purse.errors import InvalidInput, invalid, unknown
 
 if sys.platform != "win32":
     import fcntl
 
 _ROLES = ("read", "act", "admin")  # each may do what those before it may
 _PREFIX = "purse_"
+_QUIET = 60.0  # seconds in which a use of a token is not noted again
 _LONGEST = 100 * 365 * 86_400  # seconds that a token may be good for
 
 
@@ -41,10 +45,17 @@ class _Token(NamedTuple):
     sha256: str
     created: str  # ISO 8601, in UTC
     expires: str | None
+    only: list[str] | None = None  # the accounts and campaigns that it reaches; None: everything
 
     def expired(self, now: float) -> bool:
         """Return whether its time is over."""
-        return self.expires is not None and datetime.fromisoformat(self.expires).timestamp() <= now
+        return self.ends <= now
+
+    @property
+    def ends(self) -> float:
+        """When it expires, in seconds since 1970."""
+        ends = self.expires
+        return math.inf if ends is None else datetime.fromisoformat(ends).timestamp()
 
 
 class Principal(NamedTuple):
@@ -52,6 +63,7 @@ class Principal(NamedTuple):
 
     name: str | None  # None: no tokens are needed here
     role: str
+    only: tuple[str, ...] | None = None  # what the token reaches; None: everything
 
     def may(self, role: str) -> bool:
         """Return whether the role is among those that this one includes."""
@@ -65,6 +77,7 @@ class TokenFile:
         self.path, self.now = path, now
         self._stamp: tuple[int, int, int] | None = None
         self._tokens: list[_Token] = []
+        self._noted: dict[str, float] = {}  # when a use of each token was noted
 
     def current(self) -> list[_Token]:
         """Return the tokens as they are in the file now."""
@@ -88,8 +101,36 @@ class TokenFile:
         digest, tokens = _digest_of(secret), self.current()
         # looks at all: the time taken tells nothing
         matching = [token for token in tokens if compare_digest(token.sha256, digest)]
-        valid = [token for token in matching if not token.expired(self.now())]
-        return Principal(valid[0].name, valid[0].role) if valid else None
+        now = self.now()
+        valid = [token for token in matching if not token.expired(now)]
+        if not valid:
+            return None
+        if now - self._noted.get(digest, -math.inf) >= _QUIET:
+            self._noted[digest] = now
+            _note_use(self.path, digest, now)
+        name, role, *_, only = valid[0]
+        return Principal(name, role, None if only is None else tuple(only))
+
+    def last_used(self, token: _Token) -> str:
+        """Return when a server that can write beside the file has let a token in; "" if never."""
+        try:
+            return moment(_use_of(self.path, token.sha256).stat().st_mtime)
+        except OSError:
+            return ""
+
+
+def _use_of(path: Path, digest: str) -> Path:
+    """Return the empty file whose time is that of the last use of a token."""
+    return path.with_name(f"{path.name}.used") / digest[:16]
+
+
+def _note_use(path: Path, digest: str, now: float) -> None:
+    """Note when a token was used, beside the file of tokens, if that can be written."""
+    file = _use_of(path, digest)
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        file.touch(PRIVATE)
+        os.utime(file, (now, now))
 
 
 def _digest_of(secret: str) -> str:
@@ -107,6 +148,7 @@ def _read(path: Path) -> list[_Token]:
             token = _Token(**json.loads(line))
             token.expired(0)
             good = token.role in _ROLES and isinstance(token.name, str)
+            good = good and (token.only is None or _names(token.only) is not None)
             good = good and len(bytes.fromhex(token.sha256)) == 32
         except (TypeError, ValueError):
             good = False
@@ -116,16 +158,29 @@ def _read(path: Path) -> list[_Token]:
     return tokens
 
 
-def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
-    """Return a new token, which is written down nowhere; its line is added to the file."""
+def _names(only: Any) -> list[str]:
+    """Return the names in a scope. Raise `InvalidInput` if they are none."""
+    if not isinstance(only, list) or not only:
+        raise invalid("only", only, "must be names of accounts or campaigns, one at least")
+    return [checked_name("only", name) for name in only]
+
+
+def new(
+    path: Path,
+    name: str,
+    role: str,
+    expires_after: float | None,
+    now: float,
+    only: list[str] | None = None,
+) -> str:
+    """Return a new token, which is written down nowhere; its line is added to the file.
+
+    only   accounts and campaigns: it reaches these and what is below them; None: everything
+    """
     validation.choice("role", role, _ROLES)
-    if expires_after is not None:
-        validation.number("expires", expires_after, above=0, high=_LONGEST)
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
-    secret = _PREFIX + secrets.token_urlsafe(32)
-    until = None if expires_after is None else moment(now + expires_after)
-    token = _Token(name, role, _digest_of(secret), moment(now), until)
+    secret, token = _made(name, role, expires_after, now, None if only is None else _names(only))
     with _changing(path):
         tokens = _read(path) if path.exists() else []
         if name in {token.name for token in tokens}:
@@ -137,18 +192,51 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
     return secret
 
 
-def revoke(path: Path, name: str) -> None:
-    """Remove a token from the file."""
+def rotate(path: Path, name: str, expires_after: float | None, overlap: float, now: float) -> str:
+    """Return another token of a name, with its role and its scope; the one before ends after
+    `overlap` seconds, and those before that one now.
+    """
+    validation.number("overlap", overlap, low=0, high=_LONGEST)
     with _changing(path):
-        tokens = _read(path)
-        if name not in {token.name for token in tokens}:
-            raise unknown("token", name, [token.name for token in tokens])
-        _write(path, [token for token in tokens if token.name != name])
+        before, others = _of_name(path, name)
+        secret, token = _made(name, before[-1].role, expires_after, now, before[-1].only)
+        ends = min(before[-1].ends, now + overlap)
+        _write(path, [*others, before[-1]._replace(expires=moment(ends)), token])
+    return secret
+
+
+def _made(
+    name: str, role: str, expires_after: float | None, now: float, only: list[str] | None
+) -> tuple[str, _Token]:
+    """Return a secret and its line."""
+    if expires_after is not None:
+        validation.number("expires", expires_after, above=0, high=_LONGEST)
+    secret = _PREFIX + secrets.token_urlsafe(32)
+    until = None if expires_after is None else moment(now + expires_after)
+    return secret, _Token(name, role, _digest_of(secret), moment(now), until, only)
+
+
+def revoke(path: Path, name: str) -> None:
+    """Remove all tokens of a name from the file."""
+    with _changing(path):
+        _write(path, _of_name(path, name)[1])
+
+
+def _of_name(path: Path, name: str) -> tuple[list[_Token], list[_Token]]:
+    """Return the tokens of a name, and all others. Raise `InvalidInput` if there is none."""
+    tokens = _read(path)
+    if name not in {token.name for token in tokens}:
+        raise unknown("token", name, [token.name for token in tokens])
+    named = [token for token in tokens if token.name == name]
+    return named, [token for token in tokens if token.name != name]
 
 
 def _write(path: Path, tokens: Iterable[_Token]) -> None:
     """Write a file of tokens whole or not at all; who could read the one before can read it."""
-    lines = "".join(json.dumps(token._asdict()) + "\n" for token in tokens)
+    facts = (token._asdict() for token in tokens)
+    # an earlier purse knows no scopes
+    shown = ({key: one[key] for key in one if key != "only" or one[key]} for one in facts)
+    lines = "".join(json.dumps(one) + "\n" for one in shown)
 
     def write(file: BinaryIO) -> None:
         with suppress(AttributeError, OSError):  # without a file before, or on Windows

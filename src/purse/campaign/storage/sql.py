@@ -39,12 +39,12 @@ JOURNALS = """SELECT this.kind, this.name, this.seq, told.seq, told.body, told.s
 FROM purse_levels this LEFT JOIN purse_checkpoints told ON told.level = this.id AND told.kind = ?
 ORDER BY this.name"""
 # a level is younger than those above it; so no circle of parents is followed for ever
-CHAIN = """WITH RECURSIVE up (id, name, parent, height) AS (
-  SELECT id, name, parent, 0 FROM purse_levels WHERE name = ?
+CHAIN = """WITH RECURSIVE up (id, name, kind, parent, height) AS (
+  SELECT id, name, kind, parent, 0 FROM purse_levels WHERE name = ?
   UNION ALL
-  SELECT above.id, above.name, above.parent, up.height + 1
+  SELECT above.id, above.name, above.kind, above.parent, up.height + 1
   FROM up JOIN purse_levels above ON above.id = up.parent AND above.id < up.id
-) SELECT name FROM up ORDER BY height DESC"""
+) SELECT name, kind FROM up ORDER BY height DESC"""
 TREE = """WITH RECURSIVE down (id, name, depth) AS (
   SELECT id, name, 0 FROM purse_levels WHERE name = ?
   UNION ALL

@@ -166,7 +166,7 @@ class Storage:
         for _ in range(2):
             names = self._chains.get(name)
             if names is None:
-                names = [level_name for (level_name,) in session.read([(sql.CHAIN, (name,))])[0]]
+                names = [row[0] for row in session.read([(sql.CHAIN, (name,))])[0]]
             size = len(names)
             rows = session.read(
                 [
@@ -265,6 +265,16 @@ class Storage:
         if not rows:
             raise PurseError(f"{kind} {name!r} has no entries")
         return _read_entries(rows)[0]
+
+    def chain(self, name: str) -> list[tuple[str, str]]:
+        """Return name and kind of a level and those above it, from the top down; none if there is
+        no such level.
+        """
+        return [(level, kind) for level, kind in self._read([(sql.CHAIN, (name,))])[0]]
+
+    def names_below(self, name: str) -> list[str]:
+        """Return the names of a level and all below it; none if there is no such level."""
+        return [level for (level,) in self._read([(sql.TREE, (name,))])[0]]
 
     def names(self, kind: str = CAMPAIGN) -> list[str]:
         """Return the names of all levels of a kind."""
