@@ -1,7 +1,5 @@
 """An option that the commands of research share."""
 
-from __future__ import annotations
-
 from purse.cli.options import option
 
 quick_option = option(

@@ -5,8 +5,6 @@ It plays all suites with one part changed at a time, on the same draws, and writ
 documentation. Finished parts are kept in `purse-results/ablations`: an interrupted run continues.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -6,8 +6,6 @@ kept at 30 points of the money; a certificate is wrong on a path if at any of th
 gains more on average than it says.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from itertools import combinations
 from types import ModuleType

@@ -6,8 +6,6 @@ a row. A log is written by a policy that looks at the context. The truth is a si
 table on many paths.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, NamedTuple
 

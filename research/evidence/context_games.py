@@ -2,8 +2,6 @@
 specialists; and features of a prompt without a model of language.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

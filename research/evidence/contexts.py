@@ -5,8 +5,6 @@ the group `evidence`. Numbers go to docs/contexts/shares.json, and the page besi
 from that file and nothing else: no number in it is typed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

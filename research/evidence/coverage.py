@@ -7,8 +7,6 @@ which it is simulated on many paths: that is the truth. `--rare` measures logs w
 policies that do not learn, whose truth is a sum.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, NamedTuple
 

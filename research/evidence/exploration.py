@@ -6,8 +6,6 @@ the default policy, and the exploration of `explore` before it
 (`research/evidence/explored_replan.py`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

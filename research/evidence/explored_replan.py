@@ -5,8 +5,6 @@ share / n * min(1, c / m(i)), m(i) its largest cost and c the least of these; wi
 with chance share / n. Otherwise `replan` chooses.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

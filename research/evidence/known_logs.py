@@ -5,8 +5,6 @@ arm. The truth of a log are the mean gain and cost of each arm over all requests
 requests that the arm got: what the log itself gained on average.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ docs/recommend/measured.json, and the page beside them is written from that file
 no number in it is typed.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

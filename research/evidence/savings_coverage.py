@@ -10,8 +10,6 @@ choice truly gains 97% of what the log gains on average, at least. Of all logs: 
 of each arm alone: how many are answered, and how many of these hold the truth.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor

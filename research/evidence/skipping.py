@@ -4,8 +4,6 @@ The default policy plays with and without its option `skip`, as campaigns with a
 do, while a part of the requests allows only the dearest arm.
 """
 
-from __future__ import annotations
-
 import click
 
 import purse

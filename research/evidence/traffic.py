@@ -4,8 +4,6 @@ An arm that is down from the start, or goes down after 2,000 rounds, or for a ti
 calls in flight; and what is left at the end. Calls come every 100 ms on a clock of its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection
 from typing import Any

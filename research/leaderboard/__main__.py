@@ -1,7 +1,5 @@
 """`python -m research.leaderboard`: play a suite with every policy, and write its page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

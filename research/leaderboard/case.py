@@ -9,8 +9,6 @@ Bounds on costs that are declared to players, for each resource:
 Constant costs are told only with the arms' own bounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

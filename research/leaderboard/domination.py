@@ -3,8 +3,6 @@
 The result lies beside the policies, so that `purse policies` can say it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import hypot
 

@@ -6,8 +6,6 @@ rare rewards have 400 paths, because fewer show noise; no other takes more than 
 over all its paths.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from random import Random

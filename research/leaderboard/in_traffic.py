@@ -6,8 +6,6 @@ of the best arm. Cases with rare rewards have 400 paths; no other takes more tha
 rounds over all its paths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -2,8 +2,6 @@
 a number of requests that is told, the default beside arms alone.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from purse import policies

@@ -1,7 +1,5 @@
 """The page of the leaderboard: which policy to use, and a section for each suite."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

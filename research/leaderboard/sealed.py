@@ -5,8 +5,6 @@ rule that is changed after a look at these cases gets others. What is drawn are 
 to three decades, budgets, changes, kinds of requests, delays, a second resource and contexts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path

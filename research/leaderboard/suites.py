@@ -6,8 +6,6 @@ little, have many features, or come with hardly any money. Its version changes w
 does; no case takes more than about 100,000 rounds over all its paths.
 """
 
-from __future__ import annotations
-
 from purse import policies
 from research.leaderboard import games, in_traffic, sealed
 from research.leaderboard.case import Case

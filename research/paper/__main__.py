@@ -1,7 +1,5 @@
 """`python -m research.paper`: study every claim of the paper, and write its page."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

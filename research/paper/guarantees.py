@@ -1,7 +1,5 @@
 """Worlds of each kind, and tables of measured over bound, for the claims of our own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The symbols of the page on the paper: what each stands for, in the order of the page."""
 
-from __future__ import annotations
-
 NOTATION = {
     "K, B": "the number of arms; the budget",
     "c": "the smallest cost: costs lie in [c, 1], and rewards in [0, 1]",

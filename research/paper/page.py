@@ -1,7 +1,5 @@
 """The page of the findings: Markdown with pictures beside it, and one HTML file with everything."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from urllib.parse import unquote

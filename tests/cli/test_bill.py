@@ -1,7 +1,5 @@
 """Files of bills: the same bill in each format, and one clear line for each bad file."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`purse account ...` for people."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 That each verb answers here as it does in Python is what `test_transcript.py` plays.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

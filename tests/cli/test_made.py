@@ -1,7 +1,5 @@
 """Commands are made from methods: each verb has one, and each argument can be typed."""
 
-from __future__ import annotations
-
 import inspect
 
 import click

@@ -2,8 +2,6 @@
 library, and an exit code.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

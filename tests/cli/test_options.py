@@ -2,8 +2,6 @@
 verb that plays many paths, and changes no number.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

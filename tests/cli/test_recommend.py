@@ -1,7 +1,5 @@
 """`purse recommend` of a campaign and of a world, and its mistakes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

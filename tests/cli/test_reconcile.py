@@ -1,7 +1,5 @@
 """`purse campaign reconcile` and `purse account reconcile`: a made-up month of bills."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """`purse token ...` and `purse webhook ...`."""
 
-from __future__ import annotations
-
 import base64
 import os
 import signal

@@ -3,8 +3,6 @@
 What cannot be typed, such as a list of names in place of a name, is done in Python in between.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

@@ -1,7 +1,5 @@
 """`--device cuda` reaches the GPU from the commands of research, and changes no number."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Programs of evidence: each runs at its smallest size, and pages are those of stored numbers."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path

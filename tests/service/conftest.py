@@ -1,7 +1,5 @@
 """A service in memory, the page of the dashboard, and a server whose clock tests move."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -1,7 +1,5 @@
 """Alerts over HTTP, and deliveries beside the service."""
 
-from __future__ import annotations
-
 import base64
 import logging
 import time

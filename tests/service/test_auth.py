@@ -1,7 +1,5 @@
 """Who may send what, and how much of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

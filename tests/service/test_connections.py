@@ -1,7 +1,5 @@
 """Bytes on a connection, through a port and through a Unix socket."""
 
-from __future__ import annotations
-
 import socket
 import sys
 import time

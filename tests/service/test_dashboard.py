@@ -3,8 +3,6 @@
 The tests share one server, one clock and one page, which shows them a new campaign each.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """What a service refuses, in which words, and that a refusal changes nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -3,8 +3,6 @@
 That each verb answers here as it does in memory is what `tests/client/test_transcript.py` plays.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

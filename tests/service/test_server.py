@@ -2,8 +2,6 @@
 where it may be.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -3,8 +3,6 @@
 `python -m tests.support.api_examples` records them anew.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Small campaigns: alone, with contexts, and below a company with a team."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 from random import Random

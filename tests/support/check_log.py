@@ -1,7 +1,5 @@
 """The check of a campaign, and of the accounts above it, against the logs of all their clients."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

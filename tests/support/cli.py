@@ -1,7 +1,5 @@
 """The command as a user types it."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

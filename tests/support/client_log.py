@@ -1,7 +1,5 @@
 """A client that keeps a log of what it wants and of what it was answered."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

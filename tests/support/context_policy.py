@@ -5,8 +5,6 @@ r"""Epsilon-greedy on contexts, for tests: the arm whose rewards go best with th
 The index is large where rewards came with contexts like this one. Guarantee: none.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Contextual worlds for tests, and a live policy that is held against the engine on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ Each process writes what it wants and what it is answered to a log of its own; w
 goes on with it. It writes one line of JSON: how many were killed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

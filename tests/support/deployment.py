@@ -1,7 +1,5 @@
 """The files of the folder `deploy`, as tests read them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The rules of the EXP3 and Tsallis families written out, and what their tests share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -2,8 +2,6 @@
 good as the cheap one, and costs ten times as much.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -2,8 +2,6 @@
 at labelled points.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

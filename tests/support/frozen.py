@@ -4,8 +4,6 @@ refusals, as files.
 `python -m tests.support.frozen` renews the files; the difference belongs into the changelog.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from copy import copy

@@ -3,8 +3,6 @@
 Money in these tests is in whole USD; one unit is 1e-9 USD.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -7,8 +7,6 @@ feature; learn=0: it stays with that; prior, the file of a warm start, and most,
 of an arm that it may count.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

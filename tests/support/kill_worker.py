@@ -7,8 +7,6 @@ kill themselves at a labelled point, the others are killed at a random moment. W
 goes on with the log. It writes one line of JSON: how many died where.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

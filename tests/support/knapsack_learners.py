@@ -2,8 +2,6 @@
 live policy held, round by round, against a plain learner.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import combinations

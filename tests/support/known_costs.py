@@ -2,8 +2,6 @@
 hundredths, and games that are played out.
 """
 
-from __future__ import annotations
-
 import math
 from random import Random
 from typing import Any

@@ -2,8 +2,6 @@
 held against the schema of Vega-Lite, which the library does not take the time for.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import SimpleNamespace

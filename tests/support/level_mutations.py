@@ -1,7 +1,5 @@
 """Deliberate faults of accounts and periods, through a monkeypatch that is undone afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The real LiteLLM with its mock answers: routers, campaigns and requests."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

@@ -2,8 +2,6 @@
 that can be compared, and what all rules of the machine share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import astuple

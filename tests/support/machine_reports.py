@@ -1,7 +1,5 @@
 """Rules of the machine: reports, voids, and what cannot be reported."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -2,8 +2,6 @@
 and a clock that jumps over boundaries, to them, and back.
 """
 
-from __future__ import annotations
-
 from dataclasses import astuple
 from itertools import count
 from typing import Any

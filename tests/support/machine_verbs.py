@@ -1,7 +1,5 @@
 """Rules of the machine: asks, with masks and without; time, money, arms and files."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -2,8 +2,6 @@
 monkeypatch that is undone afterwards.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

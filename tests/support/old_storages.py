@@ -5,8 +5,6 @@
 34e4eb69 has the games and the script that wrote both, with the `src` of commit c4fdcf25.
 """
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

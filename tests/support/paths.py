@@ -1,7 +1,5 @@
 """Where things are that tests read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]

@@ -1,7 +1,5 @@
 """The rule of `replan` written out, and a live policy held against it round by round."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

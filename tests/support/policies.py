@@ -2,8 +2,6 @@
 learner.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

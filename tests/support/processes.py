@@ -1,7 +1,5 @@
 """Python code in a process of its own, and coroutines in a thread of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

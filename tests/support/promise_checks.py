@@ -2,8 +2,6 @@
 each notices a deliberate fault. `build` makes a new storage.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import suppress

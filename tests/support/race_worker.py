@@ -4,8 +4,6 @@ One process is warmed up and forks all racers, which live on from race to race, 
 milliseconds.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """A receiver of webhooks on this machine, good or bad, and campaigns that make events."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading

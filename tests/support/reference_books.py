@@ -2,8 +2,6 @@
 arms may be chosen, or which refusal is right, and is told which arms came.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple

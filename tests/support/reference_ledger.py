@@ -5,8 +5,6 @@ It does not know the policy: it is told which arms came, and says what was held 
 refusals would have been right.
 """
 
-from __future__ import annotations
-
 from tests.support.reference_books import Asking, Books, Drawn, fit
 from tests.support.reference_levels import Account
 from tests.support.reference_terms import (

@@ -2,8 +2,6 @@
 on the wall, instant after instant. It shares nothing with what it is held against.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """Recorded rounds, and estimates from them by every field of a question, without references."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ digests that they come to. Together they have every kind of entry.
 `python -m tests.support.sample_campaigns` writes them anew.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

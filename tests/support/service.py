@@ -2,8 +2,6 @@
 a free port of this machine, or on a Unix socket, in a thread.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import warnings

@@ -1,7 +1,5 @@
 """How long the long tests are: short in `make test`, long where PURSE_SOAK is set."""
 
-from __future__ import annotations
-
 import os
 
 SOAK = bool(os.environ.get("PURSE_SOAK"))

@@ -2,8 +2,6 @@
 makes a new storage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any

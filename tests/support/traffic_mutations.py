@@ -2,8 +2,6 @@
 rewards, exploration, and arms that come and go. Each function breaks one of them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

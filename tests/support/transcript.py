@@ -4,8 +4,6 @@ A step names an object, a verb and what the verb is given. Whoever plays it, the
 same: results with their types, times and digests, errors with their words.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two campaigns below an account in a storage, after random operations, and damage done to them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from contextlib import suppress

@@ -2,8 +2,6 @@
 file, so that whoever is forked afterwards shares nothing with others.
 """
 
-from __future__ import annotations
-
 from purse import Campaign
 
 _campaign = Campaign.create(

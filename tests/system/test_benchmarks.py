@@ -1,7 +1,5 @@
 """The benchmarks: plain C plays the same game, and pages are those of the numbers beside them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import threading

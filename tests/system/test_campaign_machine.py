@@ -2,8 +2,6 @@
 every step, and against an audit under another clock; and the faults that these machines have found.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

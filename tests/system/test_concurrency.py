@@ -2,8 +2,6 @@
 journal holds together.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 from collections.abc import Callable

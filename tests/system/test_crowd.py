@@ -2,8 +2,6 @@
 nothing of ours: money is conserved on every level, and nothing is lost or counted twice.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The programs in `examples/` do what their pages say, and a page with commands can be followed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

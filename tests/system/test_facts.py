@@ -1,7 +1,5 @@
 """What is known about the algorithms of the field, seen in long runs with fixed seeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -2,8 +2,6 @@
 no lock stays behind and nobody waits for what is gone.
 """
 
-from __future__ import annotations
-
 import _thread
 import dis
 import gc

@@ -2,8 +2,6 @@
 lost, nothing happens twice, and the budgets hold.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -3,8 +3,6 @@ then, and that passes without it; at the end, the checks that rest on what a dat
 databases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import signature
 from itertools import count

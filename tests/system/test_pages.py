@@ -3,8 +3,6 @@ programs and tests that they name exist; the toy policy and the toy world of CON
 written, and their tests pass.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 the one before, and a session comes from another client.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

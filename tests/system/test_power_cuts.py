@@ -2,8 +2,6 @@
 acknowledged is lost, nothing is admitted that is not written.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 an account: exactly one wins, every time.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """A journal is all that a campaign is: in another storage, under another name, and years later."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 without its checkpoints, with bad ones, and beside other processes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

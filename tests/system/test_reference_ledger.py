@@ -2,8 +2,6 @@
 and the calendar.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

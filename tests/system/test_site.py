@@ -1,7 +1,5 @@
 """The documentation site as `make docs` has built it; `make site` runs these tests."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import os

@@ -2,8 +2,6 @@
 journal, a changed policy, a clock that is wrong.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

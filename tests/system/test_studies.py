@@ -2,8 +2,6 @@
 that stand in for a cluster and a real local Ray cluster, and killed again and again.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

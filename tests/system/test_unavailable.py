@@ -2,8 +2,6 @@
 it is back all goes on.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """The claims of the paper and our own, in the order of the page."""
 
-from __future__ import annotations
-
 from research.paper.claims import (
     adversarial,
     coin,

@@ -1,7 +1,5 @@
 """Theorems 1, 2, 4 and 5: what holds against every adversary."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """T1 to T4 and T6: what is proved of the policy with a coin, held against what it loses."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from purse import worlds

@@ -1,7 +1,5 @@
 """R1: what breaks the default policy without looks, and how far they cure it."""
 
-from __future__ import annotations
-
 import math
 
 from purse.base.text import format_mean

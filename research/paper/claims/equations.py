@@ -1,7 +1,5 @@
 """The equations of the paper on regret: (3), (4), (5), (9) and (8)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse import worlds

@@ -1,7 +1,5 @@
 """T5 and its picture: what no player can beat, and what a guarantee costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

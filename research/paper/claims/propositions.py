@@ -1,7 +1,5 @@
 """Propositions A to C: what the proofs of the paper do show."""
 
-from __future__ import annotations
-
 from purse.lab.theory import bounds
 from purse.lab.theory.bound import problem_of
 from purse.lab.theory.notions import efficiency_sums

@@ -1,7 +1,5 @@
 """Theorem 3 and the remark on the class G: what holds in i.i.d. worlds."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

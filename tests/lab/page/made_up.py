@@ -1,7 +1,5 @@
 """Studies with made-up numbers, and recorded rounds to replay."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """The pages in a browser, each drawn once for all tests: a test leaves a page as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

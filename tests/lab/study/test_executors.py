@@ -1,7 +1,5 @@
 """Shards in threads, on a GPU and on a cluster."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Studies in folders: what is kept, found again and refused, and the manifest."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import count

@@ -1,7 +1,5 @@
 """Shards, their keys and sizes, and the store that keeps them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import count
 from pathlib import Path

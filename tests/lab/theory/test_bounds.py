@@ -1,7 +1,5 @@
 """Bounds as formulas, the settings in which they apply, and what the problem of a world is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

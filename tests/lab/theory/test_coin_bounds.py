@@ -4,8 +4,6 @@ The block in which a pull is refused is continued to its heads, as in the proofs
 all that happened before, and cost 1 from a round on, so that blocks end.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Knapsacks and the dynamic optimum, against their definitions by brute force."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

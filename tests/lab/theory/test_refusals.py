@@ -1,7 +1,5 @@
 """What bounds and optima refuse: the call, and how the message begins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

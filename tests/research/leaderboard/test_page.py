@@ -1,7 +1,5 @@
 """Advice and pages, from records by hand."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any
