@@ -80,8 +80,6 @@ def harness(tmp_path: Path) -> SqliteHarness:
 
 @pytest.fixture
 def charges(harness: SqliteHarness) -> Charges:
-    """The charges in the journal of a campaign or an account."""
-
     def entries(of: type[Budget[Any]], name: str) -> list[Entry]:
         journal = of.open(name, storage=harness.storage()).journal()
         return [entry for entry in journal if entry.kind == "charged"]

@@ -160,7 +160,6 @@ def plainly(value: Any) -> Any:
 
 
 def played(do: Callable[[Step], Any]) -> list[Any]:
-    """The answers to all steps."""
     answers = []
     with still() as clock:
         for step in STEPS:

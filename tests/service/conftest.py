@@ -36,7 +36,6 @@ def shown(page: Any, campaign: Campaign) -> None:
 
 
 def fill(page: Any, fields: dict[str, str]) -> None:
-    """Fill in the fields of a dialog by the beginnings of their labels."""
     for label, text in fields.items():
         page.locator("#dialog").get_by_label(re.compile(f"^{label}")).fill(text)
 
@@ -63,7 +62,6 @@ class Stage:
         storage.now = lambda: self.now
 
     def campaign(self, **terms: Any) -> Campaign:
-        """Create a campaign and show it."""
         campaign = make(self.storage, f"c{next(self.names)}", **terms)
         self.page.evaluate("name => { location.hash = `/${name}`; }", campaign.name)
         self.shown(campaign)

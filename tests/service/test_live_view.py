@@ -32,7 +32,6 @@ def pull(campaign: Campaign, cost: str = "0.005") -> None:
 
 
 def events_of(answer: httpx.Response) -> Iterator[dict[str, Any]]:
-    """The events of a stream, one after the other."""
     return (json.loads(line[5:]) for line in answer.iter_lines() if line.startswith("data:"))
 
 

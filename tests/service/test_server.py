@@ -107,7 +107,6 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     enough = threading.Event()
 
     def work(number: int) -> None:
-        """Ask until the server is gone."""
         campaign = Campaign.open("prompts", storage=Server(server.url, retries=0))
         for turn in range(10**6):
             request = f"w{number}-{turn}"

@@ -29,7 +29,6 @@ def made(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
 
 
 def with_contexts(harness: StorageHarness | None = None, **changes: Any) -> Campaign:
-    """A campaign whose policy sees contexts."""
     terms: dict[str, Any] = {"arms": dict.fromkeys(ARMS, 1), "budget": 50, "policy": SEES}
     return made(harness, **{**terms, "features": FEATURES, **changes})
 
@@ -78,7 +77,6 @@ def counts(campaign: Campaign) -> dict[str, int]:
 
 
 def last_ask(campaign: Campaign) -> dict[str, Any]:
-    """The body of the last ticket's entry in the journal."""
     body: dict[str, Any] = [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
     return body
 
@@ -92,7 +90,6 @@ def exported(campaign: Campaign, **how: Any) -> StringIO:
 
 
 def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
-    """Pull an arm as often as there are rewards."""
     tickets = campaign.ask_many(len(rewards), arms=[arm])
     campaign.tell_many(
         [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]

@@ -77,7 +77,6 @@ def check_promises(campaign: Any, lines: list[Line]) -> None:
 
 
 def key_of(line: Line, what: str) -> tuple[str, Any]:
-    """Return verb, and request or ticket."""
     return line[what], line.get("request") or line["ticket"]
 
 
@@ -91,7 +90,6 @@ def is_so_at_first(line: Line) -> bool:
 
 
 def check_line(line: Line, entries: Sequence[Any]) -> None:
-    """One answer against the entries that it came from."""
     if "refused" in line:
         assert not entries, f"{line} was refused, and is in the journal: {entries}"
         return

@@ -114,13 +114,11 @@ class LoggingClient:
                 }, first
 
     def step(self) -> None:
-        """Want something new."""
         line = self.wish()
         self.log.write({"want": line.pop("do"), **line})
         self.have(self.log.lines[-1])
 
     def wish(self) -> Line:
-        """Something to do."""
         last = self.log.lines[-1] if self.log.lines else {}
         request = f"{self.name}-{len(self.log.lines)}"
         if last.get("refused") in ("BudgetHeld", "BudgetExhausted"):
@@ -224,7 +222,6 @@ class LoggingClient:
         }
 
     def change_arm(self, line: Line) -> Line:
-        """Whether an arm could be changed."""
         most = {"cost_max": line["most"]} if "most" in line else {}
         try:
             getattr(self.campaign, line["want"])(line["arm"], **most)
@@ -233,6 +230,5 @@ class LoggingClient:
         return {}
 
     def report(self, line: Line) -> Any:
-        """The receipt for a report, or for a part of one."""
         given = [line[name] for name in ("reward", "cost") if name in line]
         return getattr(self.campaign, line["want"])(line["ticket"], *given)

@@ -82,7 +82,6 @@ class Client:
         self.poor = False  # whether the last ask was refused for lack of money
 
     def open(self) -> None:
-        """Find the levels, in a storage or on a server."""
         above = ["company", f"team-{int(self.campaign[-1]) % 2}"]
         place = self.address if "http" in self.address else connect(self.address)
         self.levels = {name: Account.open(name, storage=place) for name in above}
@@ -104,7 +103,6 @@ class Client:
             self.have(line)
 
     def wish(self) -> Line:
-        """What is wanted next."""
         rng, level = self.rng, self.campaign
         request = f"{self.name}-{self.count}"
         draw = rng.random()

@@ -17,7 +17,6 @@ PAGE = ROOT / "docs" / "operations.md"
 
 
 def read_yaml(name: str) -> Any:
-    """A file of the folder."""
     return yaml.safe_load((DEPLOY / name).read_text())
 
 
@@ -36,7 +35,6 @@ def instruction(word: str) -> str:
 
 
 def service_command() -> list[str]:
-    """The arguments of `purse` in the container."""
     assert json.loads(instruction("ENTRYPOINT")) == ["purse"]
     words: list[str] = json.loads(instruction("CMD"))
     return words
@@ -53,7 +51,6 @@ def settings_of(words: list[str]) -> Settings:
 
 
 def health_command() -> list[str]:
-    """The command of the health check."""
     words: list[str] = json.loads(instruction("HEALTHCHECK").partition("CMD ")[2])
     return words
 

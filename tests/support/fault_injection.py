@@ -78,7 +78,6 @@ class Track:
 
 
 def apply(image: bytearray, writes: list[tuple[int, bytes | None]]) -> None:
-    """Make these writes."""
     for offset, data in writes:
         if len(image) < offset:
             image.extend(bytes(offset - len(image)))
@@ -191,7 +190,6 @@ class DiskFile(apsw.VFSFile):
 
 @contextmanager
 def mounted() -> Iterator[Disk]:
-    """A disk, for a while."""
     disk = Disk()
     try:
         yield disk

@@ -36,7 +36,6 @@ def helps(command: click.Command = cli, path: str = "purse") -> Iterator[tuple[s
 
 
 def commands() -> str:
-    """Return the help of all commands."""
     return "\n\n\n".join(text for _, text in helps()) + "\n"
 
 
@@ -69,7 +68,6 @@ REFUSALS = "refusals.json"  # of the transcript; `tests/client/test_transcript.p
 
 
 def main() -> None:
-    """Renew the files."""
     from tests.client.test_transcript import in_this_process, refusals
 
     FOLDER.mkdir(exist_ok=True)

@@ -36,12 +36,10 @@ TERMS: dict[str, Any] = {
 
 
 def terms_of(**changes: Any) -> Terms:
-    """Return the terms of a campaign."""
     return Terms.of({**usual(Campaign), "name": "test", **TERMS, **changes}).begun_at(START)
 
 
 def account_terms(name: str, budget: Any, **more: Any) -> AccountTerms:
-    """Return the terms of an account."""
     given = {"name": name, "budget": budget, "resources": ["USD"], **more}
     return AccountTerms.of({**usual(Account), **given}).begun_at(START)
 
@@ -60,12 +58,10 @@ class Script:
         self.saw: list[PolicyView] = []
 
     def choose(self, seen: PolicyView) -> tuple[int, float]:
-        """Return the arm of a round."""
         self.saw.append(seen)
         return self.arms[(seen.t - 1) % len(self.arms)], 0.5
 
     def probabilities(self, seen: PolicyView) -> list[float]:
-        """Return 1/2 for each of two arms."""
         return [0.5, 0.5]
 
     def begin_period(self, rounds: int) -> None:
@@ -89,7 +85,6 @@ class Game:
         self.accounts = [*made.chain()][:0:-1]  # from the top down
 
     def begin(self, level: Level) -> Level:
-        """Write the first entry of a level."""
         self.act(lambda transaction: transaction.add("created", level.terms.as_dict()), level)
         return level
 
@@ -107,7 +102,6 @@ class Game:
         return self.act(lambda transaction: rule(transaction, *values), level)
 
     def top_up(self, level: Level, amount: int, request: str) -> None:
-        """Add so many USD to a level's budget."""
         self.do(operators.top_up, [amount * USD], request, level=level)
 
 

@@ -55,7 +55,6 @@ def patiently(act: Callable[[], Any], again: Callable[[], Any]) -> Any:
 def live(
     address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int
 ) -> None:
-    """One life of a client."""
     if label in LABELS[address.partition(":")[0]]:
         times = 1 if "checkpoints" in label else random.Random(seed).randrange(1, 8)
         address = install(KillPoint(label, times), address)
@@ -116,7 +115,6 @@ class Killer:
                     self.due[client] = time.monotonic() + self.rng.random() * 0.03
 
     def kill(self) -> None:
-        """Those whose time has come."""
         for pid, (client, _) in self.running.items():
             if self.due.get(client, inf) <= time.monotonic():
                 os.kill(pid, signal.SIGKILL)
@@ -158,7 +156,6 @@ class Killer:
 
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
-    """Kill after kill."""
     calendar._HOUR = SHORT_HOUR  # here and in all clients
     setattr(committer, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")

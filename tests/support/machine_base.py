@@ -54,7 +54,6 @@ names = count()
 
 @st.composite
 def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Terms:
-    """Terms of a campaign, with so many resources where that is given."""
     n_arms = draw(st.sampled_from([2, 3, 1]))
     n_resources = resources or draw(st.sampled_from([1, 2]))
     # the cheap arms can be asked for so often that they stay silent for long
@@ -205,7 +204,6 @@ class BaseMachine(RuleBasedStateMachine):
         return Random(data.draw(st.integers(0, 9)))
 
     def make(self, data: st.DataObject, terms: Terms) -> None:
-        """A campaign, its ledger, and what belongs to them."""
         self.terms, self.name = terms, f"campaign-{next(names)}"
         self.campaign = self.created(
             **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
@@ -321,7 +319,6 @@ class BaseMachine(RuleBasedStateMachine):
             assert said == expected, (said, expected)
 
     def arms_agree(self, status: Any) -> None:
-        """Which arms there are, and which cool down until when."""
         arms = self.ledger.arms
         assert status.arms == tuple(arm.name for arm in arms if not arm.retired)
         assert status.retired == tuple(arm.name for arm in arms if arm.retired)
@@ -334,7 +331,6 @@ class BaseMachine(RuleBasedStateMachine):
             self.finish()
 
     def finish(self) -> None:
-        """The campaign at its end."""
         audit = self.campaign.audit()
         assert not audit.findings, audit.findings
         assert audit.ok

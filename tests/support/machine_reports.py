@@ -118,7 +118,6 @@ class ReportMachine(BaseMachine):
             self.say(verb, ticket, report)
 
     def say(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> None:
-        """One part of a report."""
         given, costs = self.shaped(report)
         calls = {
             "settle": (lambda: self.campaign.settle(ticket.id, costs), report.costs),

@@ -173,7 +173,6 @@ class TreeMachine(CampaignMachine):
             assert ("clock" in kinds) == tree.was_ahead(), tree.name
 
     def teardown(self) -> None:
-        """Each campaign, and then the accounts."""
         if not hasattr(self, "others") or len(self.others) < CAMPAIGNS:
             return
         for which in range(CAMPAIGNS):

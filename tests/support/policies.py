@@ -116,7 +116,6 @@ class Draws:
         self.scaled: Any = scaled[:, :, 0].tolist() if one_resource else scaled
 
     def tell(self, ticket: Ticket) -> bool:
-        """Report on a ticket."""
         at, arms = ticket.t - 1, ticket.arms
         if self.single:
             return self.live.tell(ticket, self.gains[at][arms[0]], self.prices[at][arms[0]])

@@ -54,7 +54,6 @@ def size(race: int, most: int) -> int:
 
 
 def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> dict[str, Any]:
-    """What one racer does, and what came of it."""
     try:
         match kind:
             case "different-reports":
@@ -111,7 +110,6 @@ def names_of(kind: str) -> list[str]:
 
 
 def opened(storage: str) -> dict[str, list[Campaign]]:
-    """The campaigns of each kind of race."""
     kept = connect(storage)
     return {kind: [Campaign.open(name, storage=kept) for name in names_of(kind)] for kind in KINDS}
 

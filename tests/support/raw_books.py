@@ -141,7 +141,6 @@ class Books:
                 self.found.append(f"{what}: {each.row['name']} is overspent")
 
     def change(self, level: Level, ticket: Ticket, kind: str, body: Row) -> None:
-        """Take in what became of a ticket."""
         apart = ticket.held if ticket.state in ("held", "presumed") else 0
         free = {ticket.state: -apart} if apart else {}
         if kind in ("told", "rewarded"):
@@ -243,7 +242,6 @@ def answered(lines: list[Row]) -> Iterator[Row]:
 
 
 def move(level: Level, ticket: Ticket, **units: int) -> None:
-    """Move money of a ticket on its level and all above."""
     ticket.money.update(units)
     for each in level.chain():
         each.money.update(units)
@@ -257,7 +255,6 @@ def drop(level: Level, ticket: Ticket, refund: int) -> None:
 
 
 def kept(level: Level, line: Row) -> bool:
-    """Whether the entries say what an answer said."""
     if line["got"] == "top_up":
         answer = level.requests.get(line["request"], {})
         return answer.get("units") == [units(line["amount"])]
@@ -281,7 +278,6 @@ def units(amount: str) -> int:
 
 
 def main(address: str, folder: str) -> None:
-    """Read both, and write what is found."""
     paths = sorted(Path(folder).glob("log-*"))
     lines = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     books = Books(read(address))

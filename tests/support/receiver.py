@@ -24,8 +24,6 @@ TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 2, "policy": "unifo
 
 
 class Message(NamedTuple):
-    """What a receiver got."""
-
     path: str
     headers: dict[str, str]
     body: bytes
@@ -73,7 +71,6 @@ def receiver(
     reply: Callable[[socket.socket], None] = lambda connected: connected.sendall(OK),
     tls: ssl.SSLContext | None = None,
 ) -> Iterator[Receiver]:
-    """A receiver that ends with the block."""
     made = Receiver(reply, tls)
     try:
         yield made
@@ -88,7 +85,6 @@ def follower(storage: Any, made: Receiver, name: str = "finance", **more: Any) -
 
 
 def answering(text: bytes) -> Callable[[socket.socket], None]:
-    """A reply that is always the same."""
     return lambda connected: connected.sendall(text)
 
 
@@ -100,8 +96,6 @@ def drip(connected: socket.socket) -> None:
 
 
 def endless(head: bytes, part: bytes) -> Callable[[socket.socket], None]:
-    """A reply that does not end."""
-
     def reply(connected: socket.socket) -> None:
         connected.sendall(head)
         while True:
@@ -121,7 +115,6 @@ def spent(name: str, storage: Any, **terms: Any) -> Campaign:
 
 
 def ask(campaign: Any) -> None:
-    """Ask for the first arm."""
     storage = campaign.storage
 
     def decide(locked: LockedLevels) -> Writes:

@@ -114,7 +114,6 @@ class Books(Level):
             )
 
     def sum_of(self, state: str) -> list[int]:
-        """What tickets in a state hold of each resource."""
         return [
             sum(ticket.held[m] for ticket in self.tickets.values() if ticket.state == state)
             for m in range(len(self.budget))
@@ -129,7 +128,6 @@ class Books(Level):
         return self.sum_of("presumed")
 
     def counts(self) -> dict[str, int]:
-        """How many tickets there are in each state, and how often something odd happened."""
         states = [ticket.state for ticket in self.tickets.values()]
         return {
             "tickets": len(states),
@@ -213,7 +211,6 @@ class Books(Level):
         ]
 
     def alarms(self) -> set[str]:
-        """The kinds of alarms that are due."""
         silent = [self.silent(place) for place in range(len(self.arms))]
         kinds = {
             "overrun": self.is_recent("overrun"),
@@ -309,7 +306,6 @@ class Books(Level):
             self.write()
 
     def could_fit(self, units: list[int]) -> bool:
-        """Whether an arm could be paid."""
         return any(fit(self.arms[place].most, units) for place in self.present)
 
 
@@ -327,8 +323,6 @@ class Drawn(NamedTuple):
 
 
 class Asking(Books):
-    """What may be given out."""
-
     def repeat(
         self,
         n: int,
@@ -371,7 +365,6 @@ class Asking(Books):
         return (mask or {}).get(place) or self.arms[place].most
 
     def allowed(self, mask: Mask | None) -> list[int]:
-        """The arms that may be chosen now."""
         places = self.present if mask is None else sorted(mask)
         room = self.room
         fitting = [place for place in places if fit(self.need(place, mask), room)]
@@ -395,7 +388,6 @@ class Asking(Books):
         return heard or places
 
     def wait(self, place: int) -> int:
-        """For how many ms an arm is not allowed."""
         cooling, now = self.arms[place].cooling, self.clock()
         if cooling is None or cooling.over:
             return 0

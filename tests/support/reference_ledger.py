@@ -31,8 +31,6 @@ __all__ = [
 
 
 class Reporting(Books):
-    """What reports do."""
-
     def find(self, id: int) -> Ticket:
         self.begin()
         ticket = self.tickets.get(id)

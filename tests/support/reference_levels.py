@@ -15,8 +15,6 @@ DAY = 24 * HOUR
 
 
 class Period(NamedTuple):
-    """The period that runs."""
-
     number: int
     start: int  # ms
     next: int  # ms
@@ -77,7 +75,6 @@ class Renewed:
         self.changed = self.clock()
 
     def write(self, entries: int = 1) -> None:
-        """One more entry."""
         self.entries += entries
         if entries:
             self.see_clock()

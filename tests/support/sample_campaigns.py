@@ -216,7 +216,6 @@ OF_TEAM, TEAM = "below-accounts", FOLDER / "account.jsonl"  # whose account's jo
 
 
 def renew() -> None:
-    """Write the journals and their digests anew."""
     digests = {}
     for name, play in SAMPLES.items():
         campaign = play(MemoryHarness())

@@ -55,7 +55,6 @@ class StorageHarness:
         return self.connections[-1] if self.connections else self.storage()
 
     def create(self, name: str, **terms: Any) -> Any:
-        """A new campaign."""
         return self.create_at(self.storage(), name, **terms)
 
     def create_at(self, place: Any, name: str, **terms: Any) -> Any:
@@ -63,7 +62,6 @@ class StorageHarness:
         return Campaign.create(name, **terms, storage=place)
 
     def account(self, name: str, **terms: Any) -> Any:
-        """A new account."""
         return Account.create(name, **terms, storage=self.storage())
 
     def open(self, name: str) -> Any:
@@ -184,11 +182,9 @@ def balance(campaign: Any) -> tuple[int, ...]:
 
 
 def counts(campaign: Any) -> dict[str, int]:
-    """Return what a campaign has counted."""
     head = campaign.storage.level(campaign.name)[-1].head
     return {name: count for name, count in head.counts.items() if count}
 
 
 def kinds(campaign: Any) -> list[str]:
-    """Return the kinds of all entries."""
     return [entry.kind for entry in campaign.storage.entries(campaign.name, 0, 10**6)]

@@ -22,8 +22,6 @@ HOUR = 3600
 
 
 class Step(NamedTuple):
-    """One call."""
-
     of: str  # the name of a campaign or of an account; "Campaign" or "Account": a class method
     verb: str
     given: tuple[Any, ...] = ()

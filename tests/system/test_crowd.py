@@ -39,7 +39,6 @@ DAMAGE = {
 
 
 def output(*command: Any) -> Any:
-    """What a program of ours says in JSON."""
     done = subprocess.run(
         [sys.executable, *map(str, command)], capture_output=True, text=True, cwd=ROOT, check=False
     )

@@ -237,7 +237,6 @@ def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: P
 
 
 def lines(text: str) -> list[str]:
-    """The lines that are not empty."""
     return [line for line in text.splitlines() if line]
 
 

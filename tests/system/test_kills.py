@@ -40,7 +40,6 @@ def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:
-    """The killer at work."""
     return subprocess.Popen(
         [sys.executable, "-m", kill_worker.__name__, address, str(folder), str(kills), "11"],
         stdout=subprocess.PIPE,
@@ -168,7 +167,6 @@ def spend(address: str, names: dict[str, str], seed: int) -> None:
 
 
 def opened(names: dict[str, str], storage: Any) -> dict[str, Any]:
-    """The levels of a tree."""
     return {
         level: (Campaign if level in ("one", "two") else Account).open(name, storage=storage)
         for level, name in names.items()

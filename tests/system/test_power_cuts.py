@@ -62,12 +62,10 @@ class Countdown:
 
 
 def reached(disk: Disk, folder: Path) -> Storage:
-    """The storage in a folder, through a disk."""
     return Storage(SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}"))
 
 
 def check_file(disk: Disk, folder: Path) -> None:
-    """SQLite finds nothing wrong with the file."""
     db = apsw.Connection(f"{folder}/purse.db", vfs=disk.name)
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     db.close()

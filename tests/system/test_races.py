@@ -34,7 +34,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def won(answers: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The winner's answer, and those of the others."""
     winners = [
         answer for answer in answers if "error" not in answer and not answer.get("duplicate")
     ]

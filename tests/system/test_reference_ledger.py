@@ -34,7 +34,6 @@ class Clock:
 
 
 def utc(text: str) -> int:
-    """An instant in ms."""
     return round(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
 
 
@@ -67,7 +66,6 @@ def tell(ledger: Ledger, ticket: int, cost: int) -> None:
 
 
 def why(ledger: Ledger) -> str:
-    """The refusal of an ask."""
     with pytest.raises(Refusal) as caught:
         ask(ledger)
     return str(caught.value.args[0])

@@ -42,7 +42,6 @@ def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def begun(storage: Any) -> tuple[Campaign, Any]:
-    """A campaign with a ticket that is out."""
     campaign = Campaign.create("test", **TERMS, storage=storage)
     return campaign, campaign.ask("first")
 

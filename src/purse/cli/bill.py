@@ -159,7 +159,6 @@ def _day(place: str, field: str, text: str, time_zone: str, more: timedelta = ti
 
 
 def _amount(place: str, form: _Format, cost: str) -> Decimal:
-    """Return the amount of a line."""
     try:
         amount = Decimal(cost).scaleb(-form.decimals)
         # no NaN is; and what has very many decimals would be summed for hours

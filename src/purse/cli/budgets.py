@@ -66,7 +66,6 @@ def _looks(of: type[Budget[Any]]) -> Iterator[click.Command]:
 
 
 def _show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
-    """Print a line for each campaign, or for each account, of a storage."""
     home: Any = Server.at(storage, None)
     if home is None:
         from purse.campaign.run.local_level import connect_storage

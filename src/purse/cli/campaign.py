@@ -180,7 +180,6 @@ def restore(file: Path, name: str | None, account: str | None, storage: str) -> 
 
 
 def _numbers(path: str) -> list[Any]:
-    """Return the numbers in the lines of a file."""
     return [number(line.strip()) for line in content(path).splitlines() if line.strip()]
 
 
@@ -220,7 +219,6 @@ def tell(
 
 
 def _report_of(number: int, line: str) -> Report:
-    """Return the report on a line of stdin."""
     try:
         report = Report(**json.loads(line))
         if type(report.ticket) is not int:

@@ -130,7 +130,6 @@ def _describe(
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a docstring, on one line."""
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     return re.split(r"\. (?=[A-Z])", paragraph)[0].rstrip(".") + "."
 

@@ -24,8 +24,6 @@ _EVERY = 50  # calls between two lines
 
 
 class _Model(NamedTuple):
-    """A made-up model."""
-
     price: float  # USD of a usual call; others cost from half to one and a half times as much
     good: float  # the share of good answers
 

@@ -100,7 +100,6 @@ class _Late(Sections):
 
 
 def _account_commands() -> _Commands:
-    """Return the commands of `purse account` by section."""
     from purse.campaign.account import Account
     from purse.cli import budgets, reconcile
     from purse.cli.made import command
@@ -124,7 +123,6 @@ def account() -> None:
 
 
 def _campaign_commands() -> _Commands:
-    """Return the commands of `purse campaign` by section."""
     from purse.cli.campaign import commands
 
     return commands()

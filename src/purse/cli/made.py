@@ -134,7 +134,6 @@ def _alone(argument: Argument) -> click.Argument:
 
 
 def _flag(argument: Argument) -> str:
-    """Return the flag before an argument."""
     return _FLAGS.get(argument.name, "--" + (argument.kind.one or argument.name).replace("_", "-"))
 
 

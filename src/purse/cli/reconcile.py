@@ -123,7 +123,6 @@ def _number_of(currency: str, resources: Sequence[str]) -> int:
 
 
 def _below(levels: Iterable[LevelStatus], storage: str) -> Iterator[Budget[Any]]:
-    """Yield the accounts and campaigns below an account."""
     for level in levels:
         yield opened(Campaign if level.kind == Campaign.KIND else Account, level.name, storage)
         yield from _below(level.children, storage)

@@ -105,7 +105,6 @@ def _features_of(text: str) -> Any:
 
 
 def _column_options(function: F) -> F:
-    """Add an option for the name of each column."""
     for name, text in reversed(_COLUMNS.items()):
         function = option(f"--{name}", text, default=name)(function)
     return function

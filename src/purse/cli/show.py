@@ -58,7 +58,6 @@ def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
 
 
 def _show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
-    """Print a line for each ticket."""
     rows = [
         [
             str(one.id),
@@ -98,7 +97,6 @@ def show_receipt(receipt: Receipt) -> None:
 
 
 def _show_audit(audit: Audit) -> None:
-    """Print what an audit found."""
     for line in (*audit.notes, *audit.findings):
         click.echo(line)
     verdict = "all agree with the journal"

@@ -88,7 +88,6 @@ def _changes(
 
 
 def _line(status: Status, history: dict[str, Any]) -> str:
-    """Return the status of the campaign on one line."""
     purses = ", ".join(
         f"{purse.resource} spent {purse.spent} held {purse.held} presumed "
         f"{purse.presumed} left {purse.left} overrun {purse.overrun}"
@@ -102,7 +101,6 @@ def _line(status: Status, history: dict[str, Any]) -> str:
 def _view(
     status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float
 ) -> RenderableType:
-    """Return the whole view."""
     from rich.console import Group
     from rich.text import Text
 
@@ -123,7 +121,6 @@ def _view(
 
 
 def _bar(purse: BalanceStatus) -> Text:
-    """Return the balance of one resource as a bar and in numbers."""
     from rich.text import Text
 
     budget = float(purse.budget)
@@ -150,7 +147,6 @@ def _runs_out(projection: dict[str, float] | None) -> str:
 
 
 def _arm_table(status: Status, history: dict[str, Any]) -> Table:
-    """Return a table with pulls, means and intervals of each arm."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -175,7 +171,6 @@ def _arm_table(status: Status, history: dict[str, Any]) -> Table:
 
 
 def _open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> Text:
-    """Return the open tickets, the oldest first."""
     from rich.text import Text
 
     number = sum(status.counts[state] for state in OPEN)

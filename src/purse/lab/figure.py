@@ -101,12 +101,10 @@ class Figure:
         return {**around, "concat": inner, "datasets": data}
 
     def __repr__(self) -> str:
-        """Return the figure in a line."""
         panels = count(len(self.panels), "panel")
         return f"<Figure {self.name!r}: {panels}; .chart() is an Altair chart, .data its frame>"
 
     def _repr_html_(self) -> str:
-        """Return the figure as a picture, for notebooks."""
         return html.picture(render_svg(self.spec), self.name)
 
     @property

@@ -74,7 +74,6 @@ class Result(ABC):
         return [plain(f"{name}: {says}" if several else says) for name, says in by_name.items()]
 
     def __repr__(self) -> str:
-        """Return the question, in a line."""
         return f"<{type(self).__name__} of {self.title}>"
 
     def __str__(self) -> str:
@@ -86,7 +85,6 @@ class Result(ABC):
         return "\n".join([*lines, *([""] if answers else []), *map(fold, remarks)]).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        """Return the same for notebooks."""
         tables = [
             html.table(grid.head, grid.rows, title=grid.title, texts=grid.words)
             for grid in self.grids()

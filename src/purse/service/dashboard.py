@@ -59,7 +59,6 @@ class _Page(NamedTuple):
 
 
 def _load() -> dict[str, _Page]:
-    """Return all files by name."""
     pages = {}
     for file in files("purse.service").joinpath(_FOLDER).iterdir():
         if kind := _KINDS.get(file.name.rpartition(".")[2]):
@@ -126,7 +125,6 @@ def _seen(text: str, scope: Scope) -> str:
 
 
 def _span_of(scope: Scope) -> Span:
-    """Return the part of a history that a query names."""
     query = query_of(scope)
     for name in query:
         if name != _SPAN:

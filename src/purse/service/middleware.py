@@ -101,8 +101,6 @@ class RequestMiddleware:
 
 
 class _RequestContext:
-    """One request on its way."""
-
     def __init__(self, scope: Scope, send: Send) -> None:
         self.begun = time.perf_counter()
         self.scope, self._send = scope, send

@@ -102,7 +102,6 @@ def _schema_of(hint: Any, schemas: dict[str, Schema]) -> Schema:
 
 
 def _argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
-    """Return the schema of an argument, with its text."""
     schema = {**argument.kind.schema}
     nothing = argument.optional or argument.default is None
     if nothing and argument.location == "body" and schema:
@@ -113,7 +112,6 @@ def _argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
 
 
 def _stored(name: str) -> Any:
-    """Read a JSON file of this package."""
     return json.loads(files("purse.service").joinpath(name).read_text("utf-8"))
 
 
@@ -133,7 +131,6 @@ def _operation_id(of: type[AnyBudget], row: Verb) -> str:
 
 
 def _parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
-    """Return the parameters of an operation: of its path, its query and its headers."""
     described: list[Schema] = []
     if row.path is not None:
         schema = row_of(Campaign.create).arguments["name"].kind.schema
@@ -156,7 +153,6 @@ def _content(media: str, schema: Schema, example: Any) -> Schema:
 
 
 def _body(of: type[AnyBudget], row: Verb) -> Schema:
-    """Return the description of a body, if there is one."""
     fields = {name: field for name, field in row.arguments.items() if field.location == "body"}
     if not fields:
         return {}

@@ -85,8 +85,6 @@ def response(
 
 
 class _JsonLines(logging.Formatter):
-    """A record as one line of JSON."""
-
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         line: dict[str, Any] = {
@@ -101,8 +99,6 @@ class _JsonLines(logging.Formatter):
 
 
 class _Lines(logging.Formatter):
-    """A record as a line for people."""
-
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         fields = getattr(record, FACTS, {})

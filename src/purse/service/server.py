@@ -105,7 +105,6 @@ def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
 
 
 def _on_port(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on a port."""
     try:
         listener = socket.create_server(
             (host, port),
@@ -122,7 +121,6 @@ def _on_port(host: str, port: int) -> socket.socket:
 
 
 def _address_of(listener: socket.socket) -> str:
-    """Return the address at which a socket can be reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -59,7 +59,6 @@ def log_result(home: Path) -> LogResult:
 def pages(
     study: Study, table_replay: TableReplay, log_result: LogResult, home: Path
 ) -> dict[str, Path]:
-    """The page of each kind of result, made once."""
     return {
         "study": study.report(home / "study.html"),
         "table": table_replay.study.report(home / "table.html"),

@@ -225,6 +225,5 @@ def log_summary(facts: LogFacts, method: str) -> str:
 
 
 def _budgets(budgets: Sequence[float]) -> str:
-    """Write the budgets as a sentence has them."""
     sizes = [format_budget(budget) for budget in sorted(budgets)]
     return f"{'a budget' if len(sizes) == 1 else 'budgets'} of {join_words(sizes)}"

@@ -47,7 +47,6 @@ def content(result: Study | LogResult | SavingsResult, figures: Sequence[Figure]
 
 
 def _study(study: Study, drawn: Sequence[Figure]) -> Content:
-    """Return the content of the page of a study."""
     facts, beside = study.facts, differences(study)
     keys = {"regret": _bound_keys, "gain": _reference_keys}
     figures = {
@@ -118,7 +117,6 @@ def _table(study: TableStudy, drawn: Sequence[Figure]) -> Content:
 
 
 def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
-    """Return the content of the page of a log's replay."""
     frame, facts = result.frame(), result.facts
     missing, methods = reasons(frame.to_dicts()), methods_of(frame)
     gains: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]

@@ -318,7 +318,6 @@ def _digits(number: float | None) -> str:
 
 
 def _name(labels: Sequence[str]) -> str:
-    """Write worlds as a list in words."""
     return join_words(
         f"*{label}*" if label.replace(" ", "").isalnum() else code(label) for label in labels
     )

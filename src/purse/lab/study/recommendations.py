@@ -34,8 +34,6 @@ _SAMPLING = {_POLICY: "lucb", "uniform": "uniform"}  # how arms are chosen: its 
 
 @dataclass(frozen=True, slots=True)
 class _SamplingResult:
-    """The outcome of all paths under one way to choose arms; shares of all paths."""
-
     sampling: str
     certain: float  # ended because the answer was certain
     wrong: float  # ended so with a wrong answer

@@ -328,7 +328,6 @@ def _range_of_shares(study: Study, here: pl.DataFrame, size: str) -> str:
 
 
 def _growth_of(study: Study, world: str, policy: str) -> str:
-    """Write how a policy's regret grows with the budget, if that was fitted."""
     row: dict[str, Any] = next(
         study.growth().filter(world=world, policy=policy).fill_nan(None).iter_rows(named=True), {}
     )

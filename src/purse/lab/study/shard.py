@@ -126,7 +126,6 @@ def key_of(job: Job) -> str:
 
 
 def _runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
-    """Return the results of the paths, a row for each."""
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
     unknown = np.full(run.n_paths, np.nan)
     columns = {

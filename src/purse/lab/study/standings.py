@@ -156,12 +156,10 @@ def _lead_of(row: Mapping[str, Any]) -> str:
 
 
 def _name_of(arm: Mapping[str, Any]) -> str:
-    """Return the name of an arm, from that of its player."""
     return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
 
 
 def _share_of(row: Mapping[str, Any], lp: str) -> str:
-    """Write the part of the optimum that was gained."""
     return "" if row["share"] is None else f", {row['share']:.1%} of the {lp}"
 
 
