@@ -163,7 +163,7 @@ def spend(address: str, names: dict[str, str], seed: int) -> None:
                     rng.choice(list(levels.values())).charge(rng.choice(["-0.001", "0.03"]))
                 case "budget":
                     level, when = rng.choice(list(levels.values())), rng.choice(["now", "next"])
-                    level.set_budget(rng.choice(["0.06", "0.3"]), when)  # type: ignore[arg-type]
+                    level.set_budget(rng.choice(["0.06", "0.3"]), when)
 
 
 def opened(names: dict[str, str], storage: Any) -> dict[str, Any]:
