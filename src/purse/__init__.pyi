@@ -13,6 +13,10 @@ from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Conflict as Conflict
 from .errors import InvalidInput as InvalidInput
 from .errors import PurseError as PurseError
+from .integrations.transport.client import async_http_client as async_http_client
+from .integrations.transport.client import cap as cap
+from .integrations.transport.client import http_client as http_client
+from .integrations.transport.tickets import reward as reward
 from .lab.replay.replay import replay as replay
 from .lab.study.compare import compare as compare
 from .lab.study.recommendations import recommend as recommend

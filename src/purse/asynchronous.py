@@ -40,7 +40,7 @@ def _renew() -> None:
 os.register_at_fork(after_in_child=_renew)
 
 
-async def _in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
+async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
     """Run a call in a thread and return its result. A call that has not begun when it is cancelled
     never begins; one that has begun goes on, and `undo` is called in a thread with its result. The
     end of a program waits for both.
@@ -77,7 +77,7 @@ def _awaited(
             "request_id"
         ):
             back = partial(undo, self.blocking)
-        return await _in_thread(call, back)
+        return await in_thread(call, back)
 
     return method
 
@@ -89,7 +89,7 @@ def _awaited_maker(
 
     @wraps(make)
     async def method(*args: P.args, **kwargs: P.kwargs) -> A:
-        return kind(await _in_thread(partial(make, *args, **kwargs)))
+        return kind(await in_thread(partial(make, *args, **kwargs)))
 
     return staticmethod(method)
 
@@ -118,7 +118,7 @@ class _AsyncBudget(Generic[B_co]):
     async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""
         entries = self.blocking.journal(after)
-        while page := await _in_thread(lambda: list(islice(entries, PAGE))):
+        while page := await in_thread(lambda: list(islice(entries, PAGE))):
             for entry in page:
                 yield entry
 

@@ -18,7 +18,7 @@ import pytest
 
 import purse
 from purse import AsyncCampaign, Campaign
-from purse.asynchronous import _MOST, _in_thread
+from purse.asynchronous import _MOST, in_thread
 from purse.campaign.storage.connect import in_memory
 from tests.support.processes import in_loop
 from tests.support.service import LONG, served
@@ -179,7 +179,7 @@ def test_a_cancelled_repeat_leaves_the_ticket_of_the_first(
 def test_calls_that_wait_keep_no_other_waiting(place: str) -> None:
     async def use() -> None:
         campaign, go_on = await AsyncCampaign.create("p", **TERMS, storage=place), threading.Event()
-        busy = [asyncio.ensure_future(_in_thread(go_on.wait)) for _ in range(_MOST - 1)]
+        busy = [asyncio.ensure_future(in_thread(go_on.wait)) for _ in range(_MOST - 1)]
         others = [asyncio.ensure_future(asyncio.to_thread(go_on.wait)) for _ in range(_MOST)]
         ticket = await asyncio.wait_for(campaign.ask(), LONG)
         await asyncio.wait_for(campaign.tell(ticket, 1, "0.001"), LONG)
@@ -198,15 +198,15 @@ def test_a_cancelled_call_that_has_not_begun_never_begins() -> None:
 
     async def use() -> None:
         go_on = threading.Event()
-        blocked = [asyncio.ensure_future(_in_thread(go_on.wait)) for _ in range(_MOST)]
-        late = asyncio.ensure_future(_in_thread(call, calls.append))
+        blocked = [asyncio.ensure_future(in_thread(go_on.wait)) for _ in range(_MOST)]
+        late = asyncio.ensure_future(in_thread(call, calls.append))
         await asyncio.sleep(0)
         late.cancel()
         with pytest.raises(asyncio.CancelledError):
             await late
         go_on.set()
         await asyncio.wait(blocked)
-        await asyncio.gather(*(_in_thread(calls.copy) for _ in range(2 * _MOST)))
+        await asyncio.gather(*(in_thread(calls.copy) for _ in range(2 * _MOST)))
 
     in_loop(use())
     assert calls == []
@@ -256,7 +256,7 @@ def test_the_end_of_a_program_leaves_no_hold(place: str, how: str) -> None:
 
 def test_a_child_of_a_fork_has_threads_of_its_own() -> None:
     async def seven() -> int:
-        return await _in_thread(lambda: 7)
+        return await in_thread(lambda: 7)
 
     assert in_loop(seven()) == 7
     child = os.fork()

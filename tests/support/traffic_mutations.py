@@ -56,8 +56,8 @@ def cool_down_as_long_as_at_first(patch: Patch) -> None:
     """The second cool-down in a row is not longer than the first."""
     failed = cooldown.failed
 
-    def short(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
-        failed(head, arm, ticket, now, first)
+    def short(head: Head, arm: int, ticket: int, now: int, first: int, rest: int) -> None:
+        failed(head, arm, ticket, now, first, rest)
         for row in head.cooling:
             row[2] = min(first, row[2])
 

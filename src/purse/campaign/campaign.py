@@ -399,13 +399,21 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return level.do(lambda change: reports.reward(change, number, gain), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
-    def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = None, reason: str = "") -> Receipt:
+    def fail(
+        self,
+        ticket: kinds.Ticket,
+        cost: kinds.Amounts = None,
+        reason: str = "",
+        rest: kinds.Seconds | None = None,
+    ) -> Receipt:
         """Report that the call of a ticket did not work, and return a receipt.
 
         ticket   as for `tell`
         cost     what it cost all the same, as `tell` takes it: 0 for a call that was refused or
                  never sent; None: not known, as after a time-out or a stream that broke
         reason   for people; the journal keeps the first 200 printable characters
+        rest     seconds for which the arm cools down at least, such as a provider's `Retry-After`;
+                 None: as long as the campaign's `cooldown` says
 
         The cost is spent, the rest of the hold released, and nothing is learnt. Without a cost the
         ticket stays open: its hold is kept, and counts as spent at its deadline, until a report
@@ -417,11 +425,15 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` as `tell` does.
         """
         from purse.campaign.rules import reports
+        from purse.campaign.terms.readers import milliseconds
 
         level, text = self._local, reports.read_note("reason", reason)
         number = number_of(ticket, self.name)
         costs = None if cost is None else reports.read_costs(level.terms, cost, zero=True)
-        return level.do(lambda change: reports.fail(change, number, costs, text), tickets=(number,))
+        pause = milliseconds("rest", rest)
+        return level.do(
+            lambda change: reports.fail(change, number, costs, text, pause), tickets=(number,)
+        )
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:

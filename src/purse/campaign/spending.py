@@ -45,9 +45,9 @@ class Call:
         """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
         self._note = self._campaign.settle, (cost,)
 
-    def fail(self, cost: Any = None, reason: str = "") -> None:
-        """Note that the call did not work, and what it cost all the same; None: not known."""
-        self._note = self._campaign.fail, (cost, reason)
+    def fail(self, cost: Any = None, reason: str = "", rest: float | None = None) -> None:
+        """Note that the call did not work, as `Campaign.fail` takes it."""
+        self._note = self._campaign.fail, (cost, reason, rest)
 
     @contextmanager
     def _reporting(self, error: BaseException | None) -> Iterator[_Note]:
@@ -114,8 +114,8 @@ class SpendingVerb(Generic[C]):
         request_id, arms, context, labels   as for `ask`
 
         Use it with `with`, that of an `AsyncCampaign` with `async with`, once. Inside, `ticket` and
-        `arm` say what to call; `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note
-        what is reported at the end of the block. Without such a note:
+        `arm` say what to call; `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason, rest)`
+        note what is reported at the end of the block. Without such a note:
 
         - an `Exception` that leaves the block is reported as a failure, and the arm cools down;
         - a clean end, a cancelled task and Ctrl-C are not reported;

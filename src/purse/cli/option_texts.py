@@ -117,6 +117,8 @@ OPTIONS = {
         "cost": "What it cost all the same, as tell takes it; 0 for a call that was refused or "
         "never sent [default: not known, as after a time-out: the hold stays]",
         "reason": "For people; the journal keeps the first 200 printable characters",
+        "rest": "Time for which the arm cools down at least, such as a provider's Retry-After "
+        "[default: as long as the campaign says]",
     },
     "add-arm": {
         "cost_min": "The least that a pull costs, for several resources one amount for each "

@@ -1,16 +1,22 @@
-"""A campaign as an integration needs it: one that can pay calls, its costs, the arm of a ticket."""
+"""A campaign as an integration needs it: one that can pay calls, its costs, the arm of a ticket,
+and when to ask again.
+"""
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from purse.base import amounts
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.campaign import Campaign
 from purse.campaign.terms.arms import Arms
-from purse.errors import AskRefused, invalid
+from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, PurseError, invalid
+
+ANY: Final = "any"  # the arm of a campaign that only caps: it pays every model
+_STEP, _LONGEST_STEP = 0.02, 0.25  # seconds between two asks while money is held
 
 
 def check_campaign(field: str, campaign: Any) -> None:
@@ -52,3 +58,16 @@ def chosen_arm(ticket: CampaignTicket) -> str:
             "answers every request that it can pay"
         )
     return ticket.arm
+
+
+def pause_before_next_ask(error: PurseError, begun: float, wait: float) -> float | None:
+    """Return after how many seconds to ask again, as a refusal may be over then; None: no more.
+
+    begun   when the first ask was made, by the monotonic clock
+    wait    seconds to wait in all
+    """
+    if not isinstance(error, (ArmsCoolingDown, BudgetHeld)):
+        return None
+    waited = time.monotonic() - begun
+    pause = max(_STEP, min(waited, _LONGEST_STEP), getattr(error, "seconds", 0.0))
+    return pause if waited + pause <= wait else None

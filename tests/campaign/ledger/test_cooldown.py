@@ -10,7 +10,7 @@ import pytest
 
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger.cooldown import CoolDown
-from purse.errors import ArmsCoolingDown
+from purse.errors import ArmsCoolingDown, InvalidInput
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -84,6 +84,20 @@ def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> N
         campaign.fail(campaign.ask(arms=["c"]), 0)
         assert campaign.status().cooling[0].length == 600
         harness.clock += 600_000
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize("cooldown", [1, 30, None])
+def test_an_arm_rests_as_long_as_the_provider_wants(cooldown: int | None) -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **{**TERMS, "cooldown": cooldown})
+    length = max(20, cooldown or 0)
+    for cost in (0, None, 0):
+        campaign.fail(campaign.ask(arms=["c"]), cost, rest=20)
+        assert campaign.status().cooling[0].length == length
+        harness.clock += 1_000 * length
+    with pytest.raises(InvalidInput, match="rest=0: must be a number above 0"):
+        campaign.fail(1, 0, rest=0)
     assert campaign.audit(full=True).ok
 
 

@@ -209,8 +209,9 @@ class CampaignLevel(Level):
             if head.cooling:
                 cooldown.succeeded(head, arm, after.id)
         elif kind == "failed" or kind == "broken":
-            if self.terms.cooldown is not None:
-                cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
+            first, rest = self.terms.cooldown, entry.body.get("rest", 0)
+            if first is not None or rest:
+                cooldown.failed(head, arm, after.id, entry.at, first or 0, rest)
         elif kind == "voided" or kind == "expired":
             cooldown.ended(head, arm, after.id)
         if kind in ("failed", "broken", "voided") and not before.failed:

@@ -73,9 +73,13 @@ def succeeded(head: Head, arm: int, ticket: int) -> None:
         _put(head, cool._replace(length=0, probe=0, probed=0))
 
 
-def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
-    """Begin a cool-down after a failed call, unless that was asked for before the last began."""
+def failed(head: Head, arm: int, ticket: int, now: int, first: int, rest: int) -> None:
+    """Begin a cool-down after a failed call, unless that was asked for before the last began.
+
+    first   ms of the first of several cool-downs
+    rest    ms that it lasts at least, in the place of twice as long as before; 0: none are known
+    """
     before = _find(head, arm)
     if before is None or ticket > before.last_ticket:
-        length = first if before is None else max(first, min(2 * before.length, _LONGEST))
-        _put(head, CoolDown(arm, now, length, head.counts["tickets"]))
+        again = 0 if before is None or rest else min(2 * before.length, _LONGEST)
+        _put(head, CoolDown(arm, now, max(first, rest, again), head.counts["tickets"]))

@@ -10,8 +10,10 @@ told       t, arm, p, reward, costs, from (the state before the cost was known);
            context, over (it cost more than was held), missing (no reward came in time)
 settled    costs, from, over: the cost is known, and the reward is not
 rewarded   reward: the reward is known, and the cost is not, or nothing is learnt from it
-failed     costs, from, over, reason: the call did not work
-broken     reason: the call did not work, and its cost is not known, so that the ticket stays open
+failed     costs, from, over, reason: the call did not work; if it applies: rest (the ms for which
+           the arm cools down at least)
+broken     reason, and rest: the call did not work, and its cost is not known, so that the ticket
+           stays open
 voided, expired
 conflict   report: what was said too late to count
 topped_up  units

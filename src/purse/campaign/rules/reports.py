@@ -62,10 +62,13 @@ def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
     return receipt(transaction.find(number))
 
 
-def fail(transaction: Transaction, number: int, costs: Units | None, reason: str) -> Receipt:
+def fail(
+    transaction: Transaction, number: int, costs: Units | None, reason: str, rest: int | None = None
+) -> Receipt:
     """Take that a call did not work; nothing is learnt.
 
     costs   None if they are not known: the ticket stays open, with its hold
+    rest    ms for which the arm cools down at least
     """
     ticket = _pulled_ticket(transaction, number)
     costs = None if costs is None else list(costs)
@@ -74,11 +77,9 @@ def fail(transaction: Transaction, number: int, costs: Units | None, reason: str
     if ticket.state not in OPEN:
         what = "failed, " + (_report_text(None, costs) or "cost unknown")
         raise _conflict(transaction, ticket, {"fail": costs}, what)
-    if costs is None:
-        transaction.add("broken", {"reason": reason}, ticket=number)
-    else:
-        body = {**_cost_body(transaction, ticket, costs), "reason": reason}
-        transaction.add("failed", body, ticket=number)
+    known = {} if costs is None else _cost_body(transaction, ticket, costs)
+    body = {**known, "reason": reason} | ({} if rest is None else {"rest": rest})
+    transaction.add("broken" if costs is None else "failed", body, ticket=number)
     return receipt(transaction.find(number))
 
 

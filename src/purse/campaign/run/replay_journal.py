@@ -208,9 +208,9 @@ class Replay:
             case "rewarded":
                 reports.reward(transaction, ticket, body["reward"])
             case "failed":
-                reports.fail(transaction, ticket, body["costs"], body["reason"])
+                reports.fail(transaction, ticket, body["costs"], body["reason"], body.get("rest"))
             case "broken":
-                reports.fail(transaction, ticket, None, body["reason"])
+                reports.fail(transaction, ticket, None, body["reason"], body.get("rest"))
             case "voided":
                 reports.void(transaction, ticket)
             case "expired":

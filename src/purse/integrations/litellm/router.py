@@ -23,14 +23,13 @@ from purse.campaign.spending import reason_of
 from purse.errors import (
     ArmsCoolingDown,
     AskRefused,
-    BudgetHeld,
     CampaignEnded,
     CampaignPaused,
     InvalidInput,
     invalid,
     shorten,
 )
-from purse.integrations.campaign_costs import check_campaign, chosen_arm
+from purse.integrations.campaign_costs import check_campaign, chosen_arm, pause_before_next_ask
 from purse.integrations.litellm.attempts import (
     KEY,
     METADATA,
@@ -225,15 +224,14 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         labels: Mapping[str, str] | None,
     ) -> CampaignTicket:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
-        until = time.monotonic() + self.wait
+        begun = time.monotonic()
         maxima = {arm: offer.maximum for arm, offer in offers.items()}
         arms = list(maxima) if None in maxima.values() else maxima
         while True:
             try:
                 return await campaign.ask(arms=arms, labels=labels)
-            except (ArmsCoolingDown, BudgetHeld) as error:
-                pause = max(_STEP, getattr(error, "seconds", 0))
-                if time.monotonic() + pause > until:
+            except AskRefused as error:
+                if (pause := pause_before_next_ask(error, begun, self.wait)) is None:
                     raise
             await asyncio.sleep(pause)
 
