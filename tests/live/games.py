@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
 from purse import Policy
 from purse.lab import Ticket
+from tests.support.exp3_learners import PlainExp3, PlainExp3PlusPlus
+from tests.support.policies import Learner
 
 UNIT = 10**9
 
@@ -21,65 +23,12 @@ def clamp(low: int, high: int, value: int) -> int:
     return max(low, min(value, high))
 
 
-class Equal:
-    """What `uniform` should know: nothing."""
-
-    def __init__(self, n_arms: int, plays: int, c_min: float, budget: float) -> None:
-        self.chances = [plays / n_arms] * n_arms
-
-    def probabilities(self, t: int) -> list[float]:
-        return self.chances
-
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        pass
-
-
-class Exp3:
-    """What `exp3.bwk` should know: Algorithm 1 with Theorem 1's gamma."""
-
-    def __init__(self, n_arms: int, plays: int, c_min: float, budget: float) -> None:
-        self.n_arms, self.c_min = n_arms, c_min
-        self.gamma = min(
-            1.0, math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * budget))
-        )
-        self.log_weights = [0.0] * n_arms
-
-    def probabilities(self, t: int) -> list[float]:
-        weights = [math.exp(weight - max(self.log_weights)) for weight in self.log_weights]
-        return [
-            (1 - self.gamma) * weight / sum(weights) + self.gamma / self.n_arms
-            for weight in weights
-        ]
-
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        self.log_weights[arm] += (
-            self.gamma * self.c_min / self.n_arms * reward / (probability * cost)
-        )
-
-
-class Exp3PlusPlus:
-    """What `exp3++.bwk` should know: Algorithm 2, in rounds so early that every exploration rate is
-    at its cap.
-    """
-
-    def __init__(self, n_arms: int, plays: int, c_min: float, budget: float) -> None:
-        self.n_arms, self.c_min = n_arms, c_min
-        self.losses = [0.0] * n_arms
-
-    def probabilities(self, t: int) -> list[float]:
-        root = math.sqrt(math.log(self.n_arms) / (t * self.n_arms))
-        explore = min(0.5 / self.n_arms, 0.5 * root)
-        weights = [
-            math.exp(-0.5 * self.c_min * root * (loss - min(self.losses))) for loss in self.losses
-        ]
-        return [(1 - self.n_arms * explore) * weight / sum(weights) + explore for weight in weights]
-
-    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
-        if t > self.n_arms:
-            self.losses[arm] += (1 / self.c_min - reward / cost) / probability
-
-
-LEARNERS: dict[str, Any] = {"uniform": Equal, "exp3.bwk": Exp3, "exp3++.bwk": Exp3PlusPlus}
+def learner_of(name: str, n_arms: int, c_min: float, budget: float) -> Learner:
+    """The rule of a policy of one play written out."""
+    if name == "exp3++.bwk":
+        return PlainExp3PlusPlus(n_arms, c_min)
+    gamma = math.sqrt(c_min * n_arms * math.log(n_arms) / ((math.e - 1) * budget))
+    return PlainExp3(n_arms, 0.0 if name == "uniform" else min(1.0, gamma), c_min)
 
 
 class Game(NamedTuple):
