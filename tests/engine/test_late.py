@@ -17,14 +17,14 @@ from purse.engine import cpu
 from purse.engine.delay import Delay, parse_delay
 from purse.engine.job import Job, make_job
 from purse.engine.late.loop import _extra_turns, new_room
-from purse.testing.games import _standard_world, half_down
+from purse.testing.games import _standard_world, check_same, half_down
 from purse.testing.late import _play_live
 from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
 from tests.support.paths import LEAST_PENDING
-from tests.support.policies import scripted
+from tests.support.policies import bits_of, scripted
 from tests.support.soak import SOAK
 
 WORLD = _standard_world()
@@ -123,10 +123,6 @@ def play_block(job: Job, n_paths: int) -> Any:
     return cpu.play_block(job if SOAK else job.as_python(), n_paths)
 
 
-def bits_of(values: Any) -> list[bytes]:
-    return [array.tobytes() for array in cpu.iter_arrays(values)]
-
-
 @pytest.mark.parametrize(
     ("policy", "options"),
     [
@@ -177,10 +173,7 @@ def test_the_engine_plays_as_a_live_policy(
         job = make_job(policy, world, budget, seed=seed, stop=stop, horizon=horizon, delay=delay)
         results, state = play_block(job, 1)
         live, rounds, pulls, refused, repeated = _play_live(job, policy, world)
-        assert (rounds, pulls.tolist()) == (results.rounds[0], results.pulls[0].tolist())
-        assert live.gain == results.gain[0]
-        assert live.spent_units == results.spent[0].tolist()
-        assert bits_of(live.state) == bits_of(state)
+        check_same(policy, rounds, pulls, live, results, state)
         assert live.tickets == []
         refusals += refused
         repeats += repeated

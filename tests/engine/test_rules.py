@@ -23,14 +23,14 @@ from purse.engine.job import Job, make_job
 from purse.engine.rules import count_mask
 from purse.engine.workspace import COUNTED_MASKS
 from purse.testing import check_policy
-from purse.testing.games import _standard_world, half_down
+from purse.testing.games import _standard_world, check_same, half_down
 from purse.testing.late import _play_live
 from purse.types import STOP_RULES, Bools, Ints, Now, Problem
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
 from tests.support.paths import MASKS_SEEN
-from tests.support.policies import scripted
+from tests.support.policies import bits_of, scripted
 from tests.support.soak import SOAK, scale
 
 REFEREE, MASK, STEP, SIDE = 2, 2**64 - 1, 0x9E3779B97F4A7C15, 0xDB4F0B9175AE2165
@@ -299,10 +299,6 @@ def test_nobody_counts_for_a_policy_that_does_not_ask_for_it() -> None:
         assert {len(seen) for _, seen in Watcher.seen} == {0}
 
 
-def bits_of(values: Any) -> list[bytes]:
-    return [array.tobytes() for array in cpu.iter_arrays(values)]
-
-
 @pytest.mark.parametrize("horizon", [None, 70])
 def test_all_loops_count_alike(horizon: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = [
@@ -326,8 +322,7 @@ def test_a_live_policy_counts_alike_when_reports_are_late(
         )
         results, state = cpu.play_block(job.as_python(), 1)
         live, rounds, pulls, refused, _ = _play_live(job, MASKS_SEEN, WORLD)
-        assert (rounds, pulls.tolist()) == (results.rounds[0], results.pulls[0].tolist())
-        assert bits_of(live.state) == bits_of(state)
+        check_same(MASKS_SEEN, rounds, pulls, live, results, state)
         refusals += refused
     assert (refusals > 0) == (stop in ("hold", "fit"))
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import pickle
 import resource
@@ -264,82 +263,58 @@ def test_what_is_left_may_be_nothing(tmp_path: Path) -> None:
     assert (loaded.left, loaded.spent, loaded.held) == (0, 6, 2)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"problem": None},
-        {"problem": []},
-        {"name": 1},
-        {"name": None},
-        {"t": "many"},
-        {"t": -1},
-        {"gain": "much"},
-        {"over": 1},
-        {"_next_id": 0},
-        {"seed": []},
-        {"stop": "never"},
-        {"owed": [1] * 99},
-        {"owed": {}},
-        {"initial": 5},
-        {"initial": [[]]},
-        {"tickets": [[1]]},
-        {"tickets": [[[1, 1, [9], [0.5], [1]], None]]},
-        {"tickets": [[[1, 1, [0], [0.5], [-1]], None]]},
-        {"tickets": [[[1, 1, ["x"], [0.5], [1]], None]]},
-        {"tickets": [[[1, 1, [-1], [0.5], [1]], None]]},
-        {"tickets": [[[1, 1, [0, 1], [0.5], [1]], None]]},
-        {"tickets": [[[1, 1, [0], [], [1]], None]]},
-        {"tickets": [[[1, 1, [0], [0.5], [1, 1]], None]]},
-        {"tickets": 7},
-        {"again": [[1, [9], [0.5], [], 0, False]]},
-        {"again": [[1, [-7], [0.5], [], 0, False]]},
-        {"again": [[1, [0, 1], [0.5], [], 0, False]]},
-        {"again": [[1, [0], [0.5], [4], 0, False]]},
-        {"again": [1]},
-        {"masks": 7},
-        {"masks": [[1]]},
-        {"masks": [[[], 1]]},
-        {"masks": [[[4], 1]]},
-        {"masks": [[[-1], 1]]},
-        {"masks": [[["x"], 1]]},
-        {"masks": [[[0.5], 1]]},
-        {"masks": [[[0], 0]]},
-        {"masks": [[[0], 4]]},
-        {"masks": [[[0], 1], [[1], 1], [[2], 2]]},
-    ],
-    ids=json.dumps,
-)
-def test_facts_that_cannot_be_are_one_line(changes: dict[str, Any], tmp_path: Path) -> None:
-    refused(saved(tmp_path / "policy.npz", **changes))
+TICKETS = [[9], [0.5], [1]], [[0], [0.5], [-1]], [["x"], [0.5], [1]], [[-1], [0.5], [1]]
+SIZES = [[0, 1], [0.5], [1]], [[0], [], [1]], [[0], [0.5], [1, 1]]
+ROUNDS = [[9], [0.5], []], [[-7], [0.5], []], [[0, 1], [0.5], []], [[0], [0.5], [4]]
+MASKS = [[], 1], [[4], 1], [[-1], 1], [["x"], 1], [[0.5], 1], [[0], 0], [[0], 4]
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("fact", "values"),
     [
-        {"n_arms": 10**15},
-        {"n_arms": 3},
-        {"n_arms": "four"},
-        {"plays": 10**15},
-        {"plays": 0},
-        {"horizon": "long"},
-        {"budget": 5},
-        {"budget": [10**30]},
-        {"budget": [0.5]},
-        {"cost_min": [[1]]},
-        {"cost_max": "dear"},
-        {"caps": [1]},
-        {"reward_means": [0.5]},
-        {"colour": "red"},
+        ("problem", [None, []]),
+        ("name", [1, None]),
+        ("t", ["many", -1]),
+        ("gain", ["much"]),
+        ("over", [1]),
+        ("_next_id", [0]),
+        ("seed", [[]]),
+        ("stop", ["never"]),
+        ("owed", [[1] * 99, {}]),
+        ("initial", [5, [[]]]),
+        ("tickets", [7, [[1]], *([[[1, 1, *ticket], None]] for ticket in (*TICKETS, *SIZES))]),
+        ("again", [[1], *([[1, *again, 0, False]] for again in ROUNDS)]),
+        ("masks", [7, [[1]], [[[0], 1], [[1], 1], [[2], 2]], *([mask] for mask in MASKS)]),
     ],
-    ids=json.dumps,
 )
-def test_a_problem_that_cannot_be_is_one_line(changes: dict[str, Any], tmp_path: Path) -> None:
-    refused(
-        saved(
-            tmp_path / "policy.npz",
-            change=lambda facts: {**facts, "problem": {**facts["problem"], **changes}},
-        )
-    )
+def test_facts_that_cannot_be_are_one_line(fact: str, values: list[Any], tmp_path: Path) -> None:
+    for value in values:
+        refused(saved(tmp_path / "policy.npz", **{fact: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("n_arms", [10**15, 3, "four"]),
+        ("plays", [10**15, 0]),
+        ("horizon", ["long"]),
+        ("budget", [5, [10**30], [0.5]]),
+        ("cost_min", [[[1]]]),
+        ("cost_max", ["dear"]),
+        ("caps", [[1]]),
+        ("reward_means", [[0.5]]),
+        ("colour", ["red"]),
+    ],
+)
+def test_a_problem_that_cannot_be_is_one_line(
+    field: str, values: list[Any], tmp_path: Path
+) -> None:
+    for value in values:
+
+        def change(facts: dict[str, Any], value: Any = value) -> Any:
+            return {**facts, "problem": {**facts["problem"], field: value}}
+
+        refused(saved(tmp_path / "policy.npz", change=change))
 
 
 def test_a_file_that_is_packed_is_refused_before_it_is_unpacked(

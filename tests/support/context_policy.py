@@ -5,17 +5,14 @@ r"""Epsilon-greedy on contexts, for tests: the arm whose rewards go best with th
 The index is large where rewards came with contexts like this one. Guarantee: none.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.kernels import draw_allowed, kernel, number, restrict, uniform
 from purse.types import Floats, Now, Play, Problem
 
-NAME = "context-greedy"
-INITIAL_PULLS = True
-CONTEXT = True
-PLAYS = 1
+NAME, INITIAL_PULLS, CONTEXT, PLAYS = "context-greedy", True, True, 1
 
 
 class ContextGreedyParams(NamedTuple):
@@ -32,7 +29,6 @@ class ContextGreedyScratch(NamedTuple):
 
 
 def params(problem: Problem, *, epsilon: float = 0.2) -> ContextGreedyParams:
-    """Options: epsilon, from 0 to 1."""
     return ContextGreedyParams(problem.n_arms, number("epsilon", epsilon, low=0, high=1))
 
 
@@ -54,13 +50,7 @@ def index(state: ContextGreedyState, now: Now, i: int) -> float:
 
 
 @kernel
-def probabilities(
-    params: ContextGreedyParams,
-    state: ContextGreedyState,
-    scratch: ContextGreedyScratch,
-    now: Now,
-    out: Floats,
-) -> None:
+def probabilities(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     best = -1
     for i in range(params.n_arms):
         out[i] = params.epsilon / params.n_arms
@@ -74,13 +64,7 @@ def probabilities(
 
 
 @kernel
-def choose(
-    params: ContextGreedyParams,
-    state: ContextGreedyState,
-    scratch: ContextGreedyScratch,
-    now: Now,
-    play: Play,
-) -> None:
+def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     probabilities(params, state, scratch, now, scratch.chances)
     if now.masked:
         draw_allowed(now, scratch.chances, play)
@@ -94,13 +78,7 @@ def choose(
 
 
 @kernel
-def update(
-    params: ContextGreedyParams,
-    state: ContextGreedyState,
-    scratch: ContextGreedyScratch,
-    now: Now,
-    play: Play,
-) -> None:
+def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     arm = play.arms[0]
     row = min(arm, now.context.shape[0] - 1)
     for k in range(state.sums.shape[1]):

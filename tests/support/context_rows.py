@@ -10,6 +10,7 @@ from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.lab.theory.contexts import lp_with_contexts
+from purse.testing.games import check_same
 from purse.types import Floats, Ticket, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 
@@ -52,6 +53,7 @@ class Answers:
 
     def __init__(self, world: World, n_rounds: int) -> None:
         self.rewards, units = draws(world, n_rounds)
+        self.pulls = np.zeros(world.n_arms, np.int64)
         self.costs: Floats = units / amounts.UNIT
 
     def tell(self, live: purse.Policy, ticket: Ticket) -> tuple[float, float]:
@@ -59,6 +61,7 @@ class Answers:
         reward = float(self.rewards[ticket.t - 1, ticket.arm])
         cost = float(self.costs[ticket.t - 1, ticket.arm, 0])
         assert live.tell(ticket, reward, cost)
+        self.pulls[ticket.arm] += 1
         return reward, cost
 
 
@@ -71,9 +74,7 @@ def live_equals_engine(policy: str, world: World, budget: Any, horizon: int | No
         if not ticket.skipped:
             answers.tell(live, ticket)
     assert results.rounds[0] > 0
-    assert (live.gain, live.spent_units) == (results.gain[0], results.spent[0].tolist())
-    for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
-        assert ours.tobytes() == theirs.tobytes(), name
+    check_same(policy, live.t, answers.pulls, live, results, state)
 
 
 def budget_of(world: World, part: float) -> float:

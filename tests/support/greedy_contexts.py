@@ -7,7 +7,7 @@ feature; learn=0: it stays with that; prior, the file of a warm start, and most,
 of an arm that it may count.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,6 @@ def params(
     prior: str | None = None,
     most: float | None = None,
 ) -> GreedyParams:
-    """Options: epsilon, price, slope, learn, prior, most."""
     n_signals, n_numbers = 1 + problem.n_resources, problem.context_shape[1]
     start = new_regression(problem.n_arms, n_signals, n_numbers, 1.0)
     if prior is not None:
@@ -74,9 +73,7 @@ def best(params: GreedyParams, state: Regression, now: Now) -> int:
 
 
 @kernel
-def choose(
-    params: GreedyParams, state: Regression, scratch: GreedyScratch, now: Now, play: Play
-) -> None:
+def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     arm = best(params, state, now)
     u = uniform(now.key, 0)
     play.arms[0] = arm
@@ -90,9 +87,7 @@ def choose(
 
 
 @kernel
-def update(
-    params: GreedyParams, state: Regression, scratch: GreedyScratch, now: Now, play: Play
-) -> None:
+def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     if not params.learn:
         return
     i = play.arms[0]
@@ -101,9 +96,7 @@ def update(
 
 
 @kernel
-def probabilities(
-    params: GreedyParams, state: Regression, scratch: GreedyScratch, now: Now, out: Floats
-) -> None:
+def probabilities(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     arm = best(params, state, now)
     for i in range(params.n_arms):
         out[i] = params.epsilon / params.n_arms * (not now.masked)

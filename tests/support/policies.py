@@ -13,6 +13,7 @@ import pytest
 import purse
 from purse import policies, worlds
 from purse.base import amounts, spec
+from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy
@@ -307,3 +308,8 @@ def scripted(script: Any, **options: Any) -> str:
     """The policy that plays the rows of a script in turn."""
     rows = {"script": script, **options}
     return f"{SCRIPTED}:" + ",".join(f"{name}={value}" for name, value in rows.items())
+
+
+def bits_of(values: Any) -> list[bytes]:
+    """The bits of all arrays of a NamedTuple, such as results or a state."""
+    return [array.tobytes() for array in cpu.iter_arrays(values)]

@@ -4,10 +4,11 @@ client raises the error that the slug stands for.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from purse import errors
-from purse.base import exit_codes
+from purse.base.exit_codes import COOLING, HELD, MISTAKE, OVER, PAUSED, UNAVAILABLE
 from purse.errors import ArmsCoolingDown, PurseError
 
 PREFIX = "urn:purse:problem:"
@@ -19,48 +20,41 @@ class ProblemType(NamedTuple):
     slug: str
     status: int  # of HTTP
     title: str
-    exit_code: int = exit_codes.MISTAKE  # of the command line
+    exit_code: int = MISTAKE  # of the command line
 
 
-OF_ERRORS: dict[type[PurseError], ProblemType] = {
-    errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
-    errors.NotFound: ProblemType("not-found", 404, "There is no such campaign or account"),
-    errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
-    errors.Conflict: ProblemType("conflict", 409, "The request conflicts with an earlier one"),
-    errors.CampaignExists: ProblemType(
-        "campaign-exists", 409, "There is a campaign or an account of this name"
-    ),
-    errors.AskRefused: ProblemType(
-        "game-over", 409, "No further round can be asked for", exit_codes.OVER
-    ),
-    errors.BudgetExhausted: ProblemType(
-        "budget-exhausted", 409, "The rest of the budget cannot cover the pull", exit_codes.OVER
-    ),
-    errors.BudgetHeld: ProblemType(
-        "budget-held", 409, "What is held for open tickets leaves too little", exit_codes.HELD
-    ),
-    errors.ArmsCoolingDown: ProblemType(
-        "arms-cooling-down", 503, "Calls of all allowed arms failed just now", exit_codes.COOLING
-    ),
-    errors.HorizonReached: ProblemType(
-        "horizon-reached", 409, "All rounds have been asked for", exit_codes.OVER
-    ),
-    errors.CampaignPaused: ProblemType(
-        "campaign-paused", 409, "The campaign, or an account above it, is paused", exit_codes.PAUSED
-    ),
-    errors.CampaignEnded: ProblemType(
-        "campaign-ended", 409, "The campaign, or an account above it, has ended", exit_codes.OVER
-    ),
-    errors.PolicyFileRefused: ProblemType(
-        "policy-file", 403, "Policy files are not run by this service"
-    ),
-    errors.StorageUnavailable: ProblemType(
-        "storage-unavailable", 503, "The storage does not answer", exit_codes.UNAVAILABLE
-    ),
-    errors.NoSuchStorage: ProblemType("no-such-storage", 500, "There is no such storage"),
-    errors.MissingExtra: ProblemType("missing-extra", 500, "The server lacks a package"),
-    PurseError: ProblemType("error", 500, "The server could not do this"),
+_ROWS: dict[type[PurseError], tuple[Any, ...]] = {
+    errors.InvalidInput: (400, "A value cannot be used"),
+    errors.NotFound: (404, "There is no such campaign or account"),
+    errors.TicketError: (404, "There is no such ticket to report on"),
+    errors.Conflict: (409, "The request conflicts with an earlier one"),
+    errors.CampaignExists: (409, "There is a campaign or an account of this name"),
+    errors.AskRefused: (409, "No further round can be asked for", OVER),
+    errors.BudgetExhausted: (409, "The rest of the budget cannot cover the pull", OVER),
+    errors.BudgetHeld: (409, "What is held for open tickets leaves too little", HELD),
+    errors.ArmsCoolingDown: (503, "Calls of all allowed arms failed just now", COOLING),
+    errors.HorizonReached: (409, "All rounds have been asked for", OVER),
+    errors.CampaignPaused: (409, "The campaign, or an account above it, is paused", PAUSED),
+    errors.CampaignEnded: (409, "The campaign, or an account above it, has ended", OVER),
+    errors.PolicyFileRefused: (403, "Policy files are not run by this service"),
+    errors.StorageUnavailable: (503, "The storage does not answer", UNAVAILABLE),
+    errors.NoSuchStorage: (500, "There is no such storage"),
+    errors.MissingExtra: (500, "The server lacks a package"),
+    PurseError: (500, "The server could not do this"),
 }
+_OTHER_SLUGS: dict[type[PurseError], str] = {
+    errors.AskRefused: "game-over",
+    errors.PolicyFileRefused: "policy-file",
+    PurseError: "error",
+}
+
+
+def _slug_of(error: type[PurseError]) -> str:
+    """Return the words of the error's name: "not-found" of `NotFound`."""
+    return _OTHER_SLUGS.get(error) or re.sub(r"(?<=[a-z])(?=[A-Z])", "-", error.__name__).lower()
+
+
+OF_ERRORS = {error: ProblemType(_slug_of(error), *row) for error, row in _ROWS.items()}
 OF_SLUGS = {kind.slug: error for error, kind in OF_ERRORS.items()}
 
 

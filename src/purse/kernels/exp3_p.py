@@ -13,7 +13,7 @@ with a report of a smaller probability than the rule gives (`sao` has such).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from purse.kernels.fastmath import exp, times_exp
 from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform
 from purse.kernels.weights import largest, pick, total
-from purse.types import SKIP, Floats, Ints, Now, Play
+from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 _SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
 _RENEW = 256  # reports; until then weights grow by at most exp((1 + beta) RENEW), far from overflow
@@ -75,17 +75,22 @@ def new_learner(n_actions: int) -> Exp3PState:
     return Exp3PState(np.zeros(n_actions), chances, weights, np.zeros(1, np.int64))
 
 
+def scratch(params: Any, problem: Problem) -> Exp3PScratch:
+    """Allocate room for the chances under a mask."""
+    return Exp3PScratch(np.zeros(problem.n_arms))
+
+
 @kernel
-def draw_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
+def choose(params: Any, state: Any, scratch: Exp3PScratch, now: Now, play: Play) -> None:
     """Draw an action by its chance; the one beyond the arms, if there is one, lets the round
-    pass. `room` (K,) is written under a mask.
+    pass.
     """
     if now.masked:
-        _draw_allowed_action(now, chances, room, play)
+        _draw_allowed_action(now, state.chances, scratch.chances, play)
         return
-    action = pick(uniform(now.key, 0), chances)
-    play.arms[0] = action if action < room.shape[0] else SKIP
-    play.probs[0] = chances[action]
+    action = pick(uniform(now.key, 0), state.chances)
+    play.arms[0] = action if action < scratch.chances.shape[0] else SKIP
+    play.probs[0] = state.chances[action]
 
 
 @cold
@@ -96,10 +101,10 @@ def _draw_allowed_action(now: Now, chances: Floats, room: Floats, play: Play) ->
 
 
 @kernel
-def show_actions(now: Now, chances: Floats, out: Floats) -> None:
-    """Write the probability (K,) with which `draw_action` draws each arm."""
+def probabilities(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    """Write the probability (K,) with which `choose` draws each arm."""
     for i in range(out.shape[0]):
-        out[i] = chances[i]
+        out[i] = state.chances[i]
     if now.masked:
         restrict(now, out)
 

@@ -49,19 +49,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import kernel, number, rounds_of
-from purse.kernels.exp3_p import (
-    Exp3PParams,
-    Exp3PScratch,
-    Exp3PState,
-    draw_action,
-    learn_action,
-    new_learner,
-    show_actions,
-    tuned,
-)
+from purse.kernels import exp3_p, kernel, number, rounds_of
+from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, new_learner, tuned
 from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, project, rounds_passed
-from purse.policies import exp3_p
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, VERSION = "bobw-primal-dual", 1, 1
@@ -113,10 +103,8 @@ def waits(params: BobwParams, left: Floats) -> bool:
 
 
 @kernel
-def choose(
-    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
-    draw_action(now, state.chances, scratch.chances, play)
+def choose(params: BobwParams, state: BobwState, scratch: Any, now: Now, play: Play) -> None:
+    exp3_p.choose(params, state, scratch, now, play)
     if waits(params, now.left):
         play.arms[0] = SKIP
         play.probs[0] = 1.0
@@ -143,9 +131,9 @@ def update(params: BobwParams, state: BobwState, scratch: Any, now: Now, play: P
 
 @kernel
 def probabilities(
-    params: BobwParams, state: BobwState, scratch: Exp3PScratch, now: Now, out: Floats
+    params: BobwParams, state: BobwState, scratch: Any, now: Now, out: Floats
 ) -> None:
-    show_actions(now, state.chances, out)
+    exp3_p.probabilities(params, state, scratch, now, out)
     if waits(params, now.left):
         for i in range(params.n_arms):
             out[i] = 0.0

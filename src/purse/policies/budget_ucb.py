@@ -33,24 +33,18 @@ random costs. ACML 2015.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from purse.kernels import FIRST, IndexState, common_width, index_rule, kernel, number
-from purse.types import Now, Problem
+from purse.kernels import FIRST, IndexState, common_width, index_rule, kernel
+from purse.policies import ucb_bv1
+from purse.policies.ucb_bv1 import UcbBv1Params
+from purse.types import Now
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "budget-ucb", True, 1, 1, "from memory"
-
-
-class BudgetUcbParams(NamedTuple):
-    lam: float
-
-
-def params(problem: Problem, *, lam: float | None = None) -> BudgetUcbParams:
-    return BudgetUcbParams(problem.c_min if lam is None else number("lam", lam, above=0, high=1))
+params = ucb_bv1.params
 
 
 @kernel
-def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float:
+def score(params: UcbBv1Params, state: IndexState, now: Now, i: int) -> float:
     n = state.pulls[i]
     width = common_width(2.0, now.t) * state.slopes[i]
     cost = max(state.costs[i] - width, params.lam * max(1.0, n))
@@ -61,7 +55,7 @@ def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float
 
 
 @kernel
-def learn(params: BudgetUcbParams, state: IndexState, i: int) -> None:
+def learn(params: UcbBv1Params, state: IndexState, i: int) -> None:
     state.bases[i] = 1 / state.costs[i]  # a sum, as `score` has them: N times the means
     state.slopes[i] = math.sqrt(state.pulls[i])
 

@@ -33,29 +33,24 @@ multi-armed bandit problems. Neurocomputing 258, 2017.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import partial
 
-from purse.kernels import IndexState, common_width, index_rule, kernel, number
-from purse.types import Now, Problem
+from purse.kernels import IndexState, common_width, index_rule, kernel
+from purse.policies import m_ucb
+from purse.policies.m_ucb import MUcbParams
+from purse.types import Now
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "c-ucb", True, 1, 1, "paper or implementations"
-
-
-class CUcbParams(NamedTuple):
-    alpha2: float
-
-
-def params(problem: Problem, *, alpha: float = 0.125) -> CUcbParams:
-    return CUcbParams(number("alpha", alpha, above=0) ** 2)
+params = partial(m_ucb.params, alpha=0.125)
 
 
 @kernel
-def score(params: CUcbParams, state: IndexState, now: Now, i: int) -> float:
+def score(params: MUcbParams, state: IndexState, now: Now, i: int) -> float:
     return state.bases[i] + common_width(params.alpha2, now.t) * state.slopes[i]
 
 
 @kernel
-def learn(params: CUcbParams, state: IndexState, i: int) -> None:
+def learn(params: MUcbParams, state: IndexState, i: int) -> None:
     per_cost = 1 / state.costs[i]
     state.bases[i] = state.rewards[i] * per_cost
     state.slopes[i] = math.sqrt(state.pulls[i]) * per_cost

@@ -39,22 +39,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from purse.kernels import kernel, rounds_of
-from purse.kernels.exp3_p import (
-    Exp3PParams,
-    Exp3PScratch,
-    Exp3PState,
-    draw_action,
-    learn_action,
-    new_learner,
-    show_actions,
-    tuned,
-)
-from purse.types import Floats, Now, Play, Problem
+from purse.kernels import exp3_p, kernel, rounds_of
+from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, new_learner, tuned
+from purse.types import Now, Play, Problem
 
 NAME, PLAYS, SOURCE = "exp3.p", 1, "from memory"
+scratch, choose, probabilities = exp3_p.scratch, exp3_p.choose, exp3_p.probabilities
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:
@@ -65,20 +55,6 @@ def init(params: Exp3PParams, problem: Problem) -> Exp3PState:
     return new_learner(params.n_arms)
 
 
-def scratch(params: Any, problem: Problem) -> Exp3PScratch:
-    return Exp3PScratch(np.zeros(problem.n_arms))
-
-
-@kernel
-def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
-    draw_action(now, state.chances, scratch.chances, play)
-
-
 @kernel
 def update(params: Exp3PParams, state: Exp3PState, scratch: Any, now: Now, play: Play) -> None:
     learn_action(params, state, play.arms[0], play.probs[0], play.rewards[0])
-
-
-@kernel
-def probabilities(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    show_actions(now, state.chances, out)

@@ -32,24 +32,17 @@ multi-armed bandit problems. Neurocomputing 258, 2017.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from purse.kernels import IndexState, common_width, index_rule, keep_ratio_and_root, kernel, number
-from purse.types import Now, Problem
+from purse.kernels import IndexState, common_width, index_rule, keep_ratio_and_root, kernel
+from purse.policies import m_ucb
+from purse.policies.m_ucb import MUcbParams
+from purse.types import Now
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "i-ucb", True, 1, 1, "paper or implementations"
-
-
-class IUcbParams(NamedTuple):
-    alpha2: float
-
-
-def params(problem: Problem, *, alpha: float = 0.25) -> IUcbParams:
-    return IUcbParams(number("alpha", alpha, above=0) ** 2)
+params = m_ucb.params
 
 
 @kernel
-def score(params: IUcbParams, state: IndexState, now: Now, i: int) -> float:
+def score(params: MUcbParams, state: IndexState, now: Now, i: int) -> float:
     return state.bases[i] + common_width(params.alpha2, now.t) * state.slopes[i]
 
 

@@ -54,10 +54,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import U, at, choice, exp, kernel, largest, rounds_of, total, uniform
+from purse.kernels import U, at, choice, exp, exp3_p, kernel, largest, rounds_of, total, uniform
 from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, new_learner, tuned
 from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, rounds_passed
-from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, VERSION = "lagrange-bwk", 1, 1

@@ -29,24 +29,13 @@ True
 
 from __future__ import annotations
 
+from functools import partial
+
 from purse.kernels import linear
-from purse.types import Problem
+from purse.policies import lin_ucb_price
 
 NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ts.price", 1, True, True, 2
 PERIOD = ("paid",)  # what the guard counts begins again with a period's money
 init, scratch, update = linear.new_linear, linear.linear_scratch, linear.learn_linear
 choose, _ = linear.linear_rule(sampled=True)
-
-
-def params(
-    problem: Problem,
-    *,
-    scale: float = 0.125,
-    eta: float = 0.2,
-    ridge: float = 1.0,
-    guard: float = 0.05,
-    prior: str | None = None,
-    prior_hash: str | None = None,
-    prior_most: float | None = None,
-) -> linear.LinearParams:
-    return linear.linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
+params = partial(lin_ucb_price.params, scale=0.125)

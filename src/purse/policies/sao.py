@@ -53,16 +53,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import cold, kernel, largest, number, rounds_of, theory_or
-from purse.kernels.exp3_p import (
-    Exp3PParams,
-    Exp3PScratch,
-    Exp3PState,
-    learn_action,
-    new_learner,
-    tuned,
-)
-from purse.policies import exp3_p
+from purse.kernels import cold, exp3_p, kernel, largest, number, rounds_of, theory_or
+from purse.kernels.exp3_p import Exp3PParams, Exp3PState, learn_action, new_learner, tuned
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, SOURCE = "sao", 1, "from memory"
@@ -110,7 +102,7 @@ def init(params: SaoParams, problem: Problem) -> SaoState:
 
 
 @kernel
-def update(params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, play: Play) -> None:
+def update(params: SaoParams, state: SaoState, scratch: Any, now: Now, play: Play) -> None:
     i = play.arms[0]
     if state.memo[STRETCH] > 0:
         learn_later(params, state, i, play.probs[0], play.rewards[0])

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from purse.kernels import kernel, show_any, take_any
 from purse.kernels import uniform as draw_uniform
+from purse.policies import fixed
 from purse.types import Floats, Now, Play, Problem
 
 NAME = "uniform"
+init, update = fixed.init, fixed.update
 
 
 class UniformParams(NamedTuple):
@@ -30,20 +30,12 @@ class UniformParams(NamedTuple):
     plays: int
 
 
-class UniformState(NamedTuple):
-    nothing: Floats  # (1,)
-
-
 def params(problem: Problem) -> UniformParams:
     return UniformParams(problem.n_arms, problem.plays)
 
 
-def init(params: UniformParams, problem: Problem) -> UniformState:
-    return UniformState(np.zeros(1))
-
-
 @kernel
-def choose(params: UniformParams, state: UniformState, scratch: Any, now: Now, play: Play) -> None:
+def choose(params: UniformParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     if now.masked:
         take_any(now, play)
         return
@@ -57,11 +49,6 @@ def choose(params: UniformParams, state: UniformState, scratch: Any, now: Now, p
             play.arms[count] = i
             play.probs[count] = params.plays / params.n_arms
             count += 1
-
-
-@kernel
-def update(params: UniformParams, state: UniformState, scratch: Any, now: Now, play: Play) -> None:
-    pass
 
 
 @kernel
