@@ -27,14 +27,14 @@ class PlainSapo(PlainSao):
         self.out: dict[int, dict[str, float]] = {}  # the eliminated arms
         self.p = np.full(n_arms, 1 / n_arms)
         self.phases = self.switched = 0
-        self.gains, self.delta = np.zeros(n_arms), 1 / rounds
+        self.delta = 1 / rounds
 
     def radius(self, i: int) -> float:
         return min(1.0, math.sqrt(2 * self.log / self.pulls[i]))
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
         if self.switched:
-            self.learn_later(arm, probability, reward)
+            super().learn(t, arm, probability, reward, cost)
             return
         loss = 1 - reward
         self.n += 1
@@ -48,8 +48,7 @@ class PlainSapo(PlainSao):
             self.least = min(self.least, self.sums[arm] / self.pulls[arm] + self.radius(arm))
         self.why = self.test()
         if self.why:
-            self.switched = self.n
-            self.p = np.full(self.k, 1 / self.k)
+            self.switch()
             return
         left = 1 - sum(of["p"] for of in self.out.values())
         self.p = np.array(

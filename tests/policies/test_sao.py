@@ -9,26 +9,21 @@ import purse
 from purse import worlds
 from purse.policies import sao
 from purse.types import Floats, Problem
-from tests.support.policies import (
-    follows,
-    plays_two_resources,
-)
+from tests.support.exp3_learners import PlainExp3P
+from tests.support.policies import follows, plays_two_resources
 from tests.support.soak import SOAK, scale
 
 
 class PlainSao:
-    """Algorithm 1 as it is written, then EXP3.P from its own formulas."""
+    """Algorithm 1 as it is written, then EXP3.P."""
 
     def __init__(self, n_arms: int, rounds: int, beta: float) -> None:
         self.k, self.rounds, self.log, self.n = n_arms, rounds, math.log(beta), 0
         self.delta = min(1.0, n_arms / beta)
         self.estimates, self.sums, self.pulls = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-        self.p, self.tau, self.q = (
-            np.full(n_arms, 1 / n_arms),
-            [math.inf] * n_arms,
-            np.zeros(n_arms),
-        )
-        self.active, self.gains, self.switched = list(range(n_arms)), np.zeros(n_arms), 0
+        self.p, self.q = np.full(n_arms, 1 / n_arms), np.zeros(n_arms)
+        self.tau = [math.inf] * n_arms
+        self.active, self.switched = list(range(n_arms)), 0
         self.why = ""
 
     def width(self, x: float) -> float:
@@ -43,7 +38,8 @@ class PlainSao:
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
         if self.switched:
-            self.learn_later(arm, probability, reward)
+            self.later.learn(t, arm, probability, reward, cost)
+            self.p = self.later.probabilities(t)
             return
         self.n += 1
         self.estimates[arm] += reward / probability
@@ -51,8 +47,7 @@ class PlainSao:
         self.pulls[arm] += 1
         for i in range(self.k):
             if self.suspicious(i):
-                self.switched = self.n
-                self.p = np.full(self.k, 1 / self.k)
+                self.switch()
                 return
         left = {
             i: self.q[i] * self.tau[i] / (self.n + 1) for i in range(self.k) if i not in self.active
@@ -83,20 +78,10 @@ class PlainSao:
             self.why = "near"
         return bool(self.why)
 
-    def learn_later(self, arm: int, probability: float, reward: float) -> None:
-        k, m = self.k, max(1, self.rounds - self.switched)
-        beta, eta, gamma = (
-            math.sqrt(math.log(k / self.delta) / (k * m)),
-            0.95 * math.sqrt(math.log(k) / (k * m)),
-            1.05 * math.sqrt(k * math.log(k) / m),
-        )
-        p = self.p.copy()
-        p[arm] = probability
-        self.gains += ((np.arange(k) == arm) * reward + beta) / p
-        weights = np.exp(eta * (self.gains - self.gains.max()))
-        self.p = (
-            (1 - gamma) * weights / weights.sum() + gamma / k if gamma <= 0.5 else np.full(k, 1 / k)
-        )
+    def switch(self) -> None:
+        """Play EXP3.P for the rounds that are left."""
+        self.switched, self.p = self.n, np.full(self.k, 1 / self.k)
+        self.later = PlainExp3P(self.k, max(1, self.rounds - self.n), self.delta)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import purse
 from purse import worlds
-from purse.policies import semi_bwk
+from purse.policies import semi_bwk, ucb_bwk
 from purse.types import Floats, Problem
 from tests.support.policies import passes, refuses
 
@@ -97,8 +97,9 @@ def test_eps_and_the_radius_as_theory_has_them() -> None:
     known = Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000)
     share = 2 * 3 / 1000
     eps = math.sqrt(share) + share + math.sqrt(2 * 3 * 4000) / 1000
-    assert semi_bwk.params(known, eps="theory", c_rad=2).pace == pytest.approx((1 - eps) / 4)
-    assert semi_bwk.params(known, eps=0.2).pace == pytest.approx(0.2)
+    for policy in (semi_bwk, ucb_bwk):
+        assert policy.params(known, eps="theory", c_rad=2).pace == pytest.approx((1 - eps) / 4)
+        assert policy.params(known, eps=0.2).pace == pytest.approx(0.2)
     assert semi_bwk.params(known, c_rad="theory").c_rad == math.log(3 * 4000)
 
 

@@ -65,15 +65,6 @@ def test_the_default_radius() -> None:
     assert ucb_bwk.params(Problem.of(**problem)) == (math.log(3 * 100), 0.5, False)
 
 
-def test_eps_as_theory_has_it() -> None:
-    share = 2 * 3 / 1000
-    eps = math.sqrt(share) + share + math.sqrt(2 * 3 * 4000) / 1000
-    problem = Problem.of(n_arms=3, budget=1000, cost_min=0.5, horizon=4000)
-    known = ucb_bwk.params(problem, eps="theory", c_rad=2)
-    assert known.pace == pytest.approx((1 - eps) / 4)
-    assert ucb_bwk.params(problem, eps=0.2).pace == pytest.approx(0.2)
-
-
 @pytest.mark.parametrize("horizon", [150, 20])
 def test_passes_the_checks_with_a_horizon(horizon: int) -> None:
     check_policy("ucb-bwk:c_rad=0.05,eps=0.1", horizon=horizon, quick=True)

@@ -96,7 +96,8 @@ class PlainExp3P(PlainExp3):
     def __init__(
         self, n_arms: int, rounds: int, delta: float = 0.05, scale: float | None = None
     ) -> None:
-        super().__init__(n_arms, 1.05 * math.sqrt(n_arms * math.log(n_arms) / rounds), scale)
+        gamma = 1.05 * math.sqrt(n_arms * math.log(n_arms) / rounds)
+        super().__init__(n_arms, gamma if gamma <= 0.5 else 1.0, scale)
         self.eta = 0.95 * math.sqrt(math.log(n_arms) / (n_arms * rounds))
         self.beta = math.sqrt(math.log(n_arms / delta) / (n_arms * rounds))
 
