@@ -45,11 +45,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import FIRST, OUT, cold, kernel, number, rounds_of, uniform
+from purse.kernels import FIRST, OUT, cold, exp3_p, kernel, number, rounds_of, uniform
 from purse.kernels.masks import count_allowed, nth_allowed
 from purse.types import Bools, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, SOURCE = "elimination-race", 1, "paper or implementations"
+scratch = exp3_p.scratch
 LAYER, ARM = range(2)  # what is drawn with which number of a round
 
 
@@ -69,10 +70,6 @@ class RaceState(NamedTuple):
     chances: Floats  # (K,) over all layers; only an elimination changes them
 
 
-class RaceScratch(NamedTuple):
-    chances: Floats  # (K,) used under a mask
-
-
 def params(problem: Problem, *, delta: float = 0.05) -> RaceParams:
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
@@ -88,10 +85,6 @@ def init(params: RaceParams, problem: Problem) -> RaceState:
     return RaceState(pulls, rewards, upper, lower, active, sizes, chances)
 
 
-def scratch(params: RaceParams, problem: Problem) -> RaceScratch:
-    return RaceScratch(np.zeros(params.n_arms))
-
-
 @kernel
 def layer_of(u: float, n_layers: int) -> int:
     """Return the layer, counted from 0, that a number in [0, 1) stands for: how often it can be
@@ -102,9 +95,7 @@ def layer_of(u: float, n_layers: int) -> int:
 
 
 @kernel
-def choose(
-    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, play: Play
-) -> None:
+def choose(params: RaceParams, state: RaceState, scratch: Any, now: Now, play: Play) -> None:
     layer = layer_of(uniform(now.key, LAYER), params.n_layers)
     if now.masked:
         share_layers(params, state, True, now.allowed, scratch.chances)
@@ -205,7 +196,7 @@ def eliminate(params: RaceParams, state: RaceState, layer: int, bar: float) -> N
 
 @kernel
 def probabilities(
-    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, out: Floats
+    params: RaceParams, state: RaceState, scratch: Any, now: Now, out: Floats
 ) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]

@@ -42,9 +42,12 @@ import numpy as np
 
 from purse.kernels import Mixture, add_report, exp, kernel, largest, mixed_rule, total
 from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
+from purse.policies import exp3pp_bwk
+from purse.policies.exp3pp_bwk import Exp3PPBwKScratch
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.price", True, 1, 1
+scratch = exp3pp_bwk.scratch
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 
@@ -64,11 +67,6 @@ class Exp3PriceState(NamedTuple):
     earned: Floats  # (2,) the player's reward and cost
 
 
-class Exp3PriceScratch(NamedTuple):
-    weights: Floats  # (K,)
-    rates: Floats  # (K,)
-
-
 def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
 ) -> Exp3PriceParams:
@@ -83,13 +81,9 @@ def init(params: Exp3PriceParams, problem: Problem) -> Exp3PriceState:
     return Exp3PriceState(estimates, cost_estimates, pulls, rewards, costs, np.zeros(2))
 
 
-def scratch(params: Exp3PriceParams, problem: Problem) -> Exp3PriceScratch:
-    return Exp3PriceScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
-
-
 @kernel
 def weigh(
-    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PriceScratch, t: int
+    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PPBwKScratch, t: int
 ) -> Mixture:
     """Write weights and, from the quiet round on, rates."""
     root = math.sqrt(params.log_ratio / t)
@@ -111,7 +105,7 @@ def weigh(
 
 @kernel
 def update(
-    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PriceScratch, now: Now, play: Play
+    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PPBwKScratch, now: Now, play: Play
 ) -> None:
     i, prob, reward, cost = play.arms[0], play.probs[0], play.rewards[0], play.costs[0, 0]
     add_report(state, i, reward, cost)

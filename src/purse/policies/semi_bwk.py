@@ -51,6 +51,8 @@ from purse.errors import invalid
 from purse.kernels import add_report, cold, integer, kernel, pace_of, total, uniform
 from purse.kernels.dependent_rounding import dependent_round
 from purse.kernels.radius import c_rad_of, lower_radius, upper_radius
+from purse.policies import ucb_bwk
+from purse.policies.ucb_bwk import UcbBwKState
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME, RESOURCES, SOURCE = "semi-bwk", 1, "paper"
@@ -63,15 +65,6 @@ class SemiBwKParams(NamedTuple):
     pace: float
     n_groups: int  # 0: no groups
     groups: Ints  # (K,)
-
-
-class SemiBwKState(NamedTuple):
-    pulls: Floats  # (K,)
-    rewards: Floats  # (K,)
-    costs: Floats  # (K,)
-    upper: Floats  # (K,)
-    lower: Floats  # (K,)
-    shares: Floats  # (K,) the x that follow from the bounds
 
 
 class SemiBwKScratch(NamedTuple):
@@ -112,12 +105,12 @@ def groups_of(groups: Sequence[int] | None, problem: Problem) -> Ints:
     return np.array([integer("groups", group, low=0, high=last) for group in groups])
 
 
-def init(params: SemiBwKParams, problem: Problem) -> SemiBwKState:
-    k = problem.n_arms
-    shares = np.full(k, params.plays / k)
+def init(params: SemiBwKParams, problem: Problem) -> UcbBwKState:
+    state = ucb_bwk.init(params, problem)
+    state.shares[:] = params.plays / problem.n_arms
     if params.n_groups:
-        shares = 1.0 / np.bincount(params.groups)[params.groups]
-    return SemiBwKState(np.zeros(k), np.zeros(k), np.zeros(k), np.ones(k), np.zeros(k), shares)
+        state.shares[:] = 1.0 / np.bincount(params.groups)[params.groups]
+    return state
 
 
 def scratch(params: SemiBwKParams, problem: Problem) -> SemiBwKScratch:
@@ -198,7 +191,7 @@ def take_largest_values(
 
 @cold
 def solve_allowed(
-    params: SemiBwKParams, state: SemiBwKState, scratch: SemiBwKScratch, now: Now
+    params: SemiBwKParams, state: UcbBwKState, scratch: SemiBwKScratch, now: Now
 ) -> None:
     """Write the x of the program without the masked arms: they are worth nothing."""
     for i in range(state.upper.shape[0]):
@@ -209,7 +202,7 @@ def solve_allowed(
 
 @kernel
 def choose(
-    params: SemiBwKParams, state: SemiBwKState, scratch: SemiBwKScratch, now: Now, play: Play
+    params: SemiBwKParams, state: UcbBwKState, scratch: SemiBwKScratch, now: Now, play: Play
 ) -> None:
     shares = state.shares
     if now.masked:
@@ -284,7 +277,7 @@ def chance_of_nothing(params: SemiBwKParams, shares: Floats) -> float:
 
 @kernel
 def update(
-    params: SemiBwKParams, state: SemiBwKState, scratch: SemiBwKScratch, now: Now, play: Play
+    params: SemiBwKParams, state: UcbBwKState, scratch: SemiBwKScratch, now: Now, play: Play
 ) -> None:
     for k in range(params.plays):
         i = play.arms[k]
@@ -297,7 +290,7 @@ def update(
 
 @kernel
 def probabilities(
-    params: SemiBwKParams, state: SemiBwKState, scratch: SemiBwKScratch, now: Now, out: Floats
+    params: SemiBwKParams, state: UcbBwKState, scratch: SemiBwKScratch, now: Now, out: Floats
 ) -> None:
     shares = state.shares
     if now.masked:

@@ -85,7 +85,7 @@ def params(
     return UcbBwKParams(radius, pace_of(eps, problem, rounds, radius), problem.horizon is not None)
 
 
-def init(params: UcbBwKParams, problem: Problem) -> UcbBwKState:
+def init(params: Any, problem: Problem) -> UcbBwKState:
     k = problem.n_arms
     pulls, rewards, costs, lower = np.zeros((4, k))
     return UcbBwKState(pulls, rewards, costs, np.ones(k), lower, np.full(k, 1 / k))
