@@ -257,12 +257,8 @@ def test_rounds_are_the_horizon_or_what_the_budget_pays_for(
 
 
 @pytest.mark.parametrize("name", ["exp3", "exp3-ix", "exp3.p"])
-def test_refuses_an_unknown_number_of_rounds(name: str) -> None:
+def test_a_horizon_is_the_number_of_rounds(name: str) -> None:
     module = policies.load(name)
-    with pytest.raises(
-        purse.InvalidInput, match=f"^{name} needs to know how many rounds there are: pass horizon="
-    ):
-        module.params(problem(**UNBOUNDED))
     assert module.params(problem(**UNBOUNDED, horizon=200)) == module.params(problem())
     assert exp3.params(problem(**UNBOUNDED), gamma=0.25).gamma == 0.25
     assert exp3_ix.params(problem(**UNBOUNDED), eta="anytime").anytime

@@ -118,14 +118,6 @@ def test_lagrange_passes_the_checks_with_two_resources(form: str, horizon: int |
     passes(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon)
 
 
-def test_refuses_a_game_that_nothing_ends() -> None:
-    told = {"cost_min": [[0, 0.5], [0.5, 0]], "n_resources": 2}
-    with pytest.raises(
-        purse.InvalidInput, match=r"^lagrange-bwk needs to know how many rounds there are"
-    ):
-        purse.Policy("lagrange-bwk", n_arms=2, budget=10, **told)
-
-
 def plain_projection(point: Floats, size: float) -> Floats:
     """The usual way: sort, and find how many stay above 0."""
     if np.maximum(point, 0).sum() <= size:

@@ -164,6 +164,17 @@ def test_costs(policy: str) -> None:
         purse.Policy(policy, n_arms=2, budget=10, horizon=10, **costs)
 
 
+@pytest.mark.parametrize(
+    "policy",
+    ["delayed-sapo", "elimination-race", "exp3", "exp3-ix", "exp3.p", "lagrange-bwk", "sao"],
+)
+def test_a_game_that_nothing_ends(policy: str) -> None:
+    told = {"cost_min": [[0, 0.5], [0.5, 0]], "n_resources": 2}
+    unknown = f"^{policy} needs to know how many rounds there are: pass horizon="
+    with pytest.raises(purse.InvalidInput, match=unknown):
+        purse.Policy(policy, n_arms=2, budget=10, **told)
+
+
 def test_caps() -> None:
     told = {"cost_min": 0.5, "costs": 0.5}
     for policy in ("epsilon-first", "fractional-kube", "kube"):

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import purse
 from purse import worlds
 from purse.policies import sao
 from purse.types import Floats, Problem
@@ -141,9 +140,5 @@ def test_the_theorys_beta() -> None:
     assert sao.params(problem) == known
 
 
-def test_plays_several_resources_and_needs_rounds_to_count() -> None:
+def test_plays_several_resources() -> None:
     plays_two_resources("sao")
-    costs = [[0, 0.5], [0.5, 0]]
-    problem = Problem.of(n_arms=2, n_resources=2, budget=[10, 10], cost_min=costs)
-    with pytest.raises(purse.InvalidInput, match=r"^sao needs to know how many rounds there are"):
-        sao.params(problem)
