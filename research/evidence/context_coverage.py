@@ -25,7 +25,6 @@ from research.evidence.coverage import Effort, replay_log, table
 from tests.support import greedy_contexts
 
 LOGS, QUICK_LOGS = 1_000, 9
-METHODS = ("ips", "snips", "dr")
 ROWS = 1_200
 WHOLE, QUICK = Effort(truth_paths=40_000), Effort(10, 100, 5)
 HORIZON, BUDGET = 60, 22.0
@@ -113,12 +112,12 @@ def estimates_of(setting: Setting, log: pl.DataFrame, seed: int, effort: Effort)
         "reward_range": REWARDS,
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
-    game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
+    game |= {"n_paths": effort.paths, "policies": (greedy_contexts,)}
     return replay_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
-    """Return a row for each log and method: the estimate, its interval and the truth."""
+    """Return a row for each log: the estimate, its interval and the truth."""
     cases = [(setting, logger) for setting in settings() for logger in LOGGERS]
     truths: dict[str, float] = {}
     parts = []
@@ -147,7 +146,7 @@ def main(logs: int, quick: bool) -> None:
     for by in ("policy", "place", "logger"):
         Console(width=120).print(table(estimates, by))
     inside = pl.col("truth").is_between("low", "high").mean()
-    parts = estimates.group_by("policy", "method").agg(coverage=inside)
+    parts = estimates.group_by("policy").agg(coverage=inside)
     low, high = BAND
     if n_logs >= LOGS and not parts["coverage"].is_between(low, high).all():
         sys.exit(f"a part of the intervals is not between {low:.0%} and {high:.0%}: {parts.rows()}")

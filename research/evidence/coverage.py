@@ -151,7 +151,7 @@ def replay_log(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
-    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
+    """Return a row for each log and policy: the estimate, its interval and the truth."""
     cases = list(itertools.product(SETTINGS, LOGGERS))
     settings = [
         larger(game, factor)
@@ -212,7 +212,6 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
             policies=["uniform", "fixed:arm=1"],
             budgets=n_rows,
             horizon=n_rows,
-            methods=["snips"],
             seed=number,
             reward_range=(0, 1),
         )
@@ -225,11 +224,11 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
 
 
 def summary(estimates: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return for each group and method the number of estimates, how many were not refused and hold
+    """Return for each group the number of estimates, how many were not refused and hold
     the truth, and their mean width and bias as parts of the truth.
     """
     width, bias = pl.col("high") - pl.col("low"), pl.col("estimate") - pl.col("truth")
-    return estimates.group_by(by, "method", maintain_order=True).agg(
+    return estimates.group_by(by, maintain_order=True).agg(
         estimates=pl.len(),
         answered=pl.col("estimate").count(),
         coverage=pl.col("truth").is_between("low", "high").mean(),
@@ -243,17 +242,16 @@ def table(estimates: pl.DataFrame, by: str) -> Table:
     grid = Table()
     for column in (
         by,
-        "method",
         "estimates",
         "answered",
         "95% intervals that hold the truth",
         "mean width",
         "bias",
     ):
-        grid.add_column(column, justify="left" if column in (by, "method") else "right")
-    for name, method, count, answered, coverage, width, bias in summary(estimates, by).rows():
+        grid.add_column(column, justify="left" if column == by else "right")
+    for name, count, answered, coverage, width, bias in summary(estimates, by).rows():
         shares = (f"{coverage:.1%}", f"{width:.1%}", f"{bias:+.2%}") if answered else ()
-        grid.add_row(name, method, f"{count:,}", f"{answered:,}", *shares)
+        grid.add_row(name, f"{count:,}", f"{answered:,}", *shares)
     return grid
 
 

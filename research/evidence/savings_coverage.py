@@ -146,7 +146,7 @@ def _replay(known: KnownLog, number: int) -> list[tuple[float, ...]]:
     players = ["uniform", *(f"fixed:arm={arm}" for arm in range(n_arms))]
     session = None if known.session is None else "session"
     data |= {} if session is None else {session: known.session}
-    question = Question(policies=players, budgets=n, methods=["snips"], seed=number, block=session)
+    question = Question(policies=players, budgets=n, seed=number, block=session)
     log = open_rounds(pl.DataFrame(data), question)
     assert isinstance(log, Log)
     answers = estimate(log, question).estimates

@@ -15,7 +15,6 @@ import purse
 from purse import InvalidInput
 from purse.base.text import format_digits, format_gain
 from purse.errors import MissingExtra
-from purse.lab.data.question import METHODS
 from purse.lab.figure import Figure
 from purse.lab.page import captions, tables
 from purse.lab.page.charts.base import policies_of
@@ -387,7 +386,6 @@ def test_the_page_of_a_log_has_every_part(texts: dict[str, str], log_result: Log
     assert json.loads(spec)["concat"]
     (coded,) = re.findall(r'base64,([^"]*)" download="estimates.csv"', text)
     assert base64.b64decode(coded).decode() == log_result.frame().write_csv()
-    assert list(captions.METHODS) == list(METHODS)
 
 
 def test_refusals_are_rows_of_the_table_with_their_reason_and_no_points(
@@ -415,7 +413,7 @@ def test_a_log_that_tells_nothing_makes_a_page_without_a_figure(
     files = replace(log_result, estimates=refused).publish(tmp_path)
     assert [file.name for file in files] == ["report.html", "arms.csv", "estimates.csv"]
     text = files[0].read_text(encoding="utf-8")
-    assert "This log can tell nothing: every method refuses every player." in text
+    assert "This log can tell nothing: every player is refused." in text
     assert "spec-estimates" not in text
 
 
@@ -423,7 +421,7 @@ def test_doubtful_probabilities_are_a_warning_on_top(tmp_path: Path) -> None:
     wrong = recorded_log().with_columns(
         probability=pl.when(pl.col("arm") == "small").then(0.3).otherwise("probability")
     )
-    found = estimated(wrong, policies="fixed:arm=0", budgets=0.4, n_paths=4, methods=["snips"])
+    found = estimated(wrong, policies="fixed:arm=0", budgets=0.4, n_paths=4)
     text = found.publish(tmp_path)[0].read_text(encoding="utf-8")
     assert text.index('class="warnings"') < text.index("In short")
     assert "<b>Warning.</b> frame: the probabilities of arm" in text
@@ -449,7 +447,7 @@ def test_replays_publish_their_page_their_figures_and_their_tables(
     assert sorted(file.name for file in folder.iterdir()) == [
         "arms.csv", "estimates.csv", "estimates.png", "estimates.svg",
     ]  # fmt: skip
-    keys = ["policy", "budget", "method"]
+    keys = ["policy", "budget"]
     estimated = pl.read_csv(folder / "estimates.csv").select(keys)
     assert estimated.equals(log_result.frame().select(keys))
     assert pl.read_csv(folder / "arms.csv")["rows"].sum() == 600

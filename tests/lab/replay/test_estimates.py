@@ -10,13 +10,10 @@ import polars as pl
 import pytest
 
 import purse
-from purse.engine.job import make_job
 from purse.lab.data import question
-from purse.lab.data.question import METHODS, Question
+from purse.lab.data.question import Question
 from purse.lab.replay import estimates
-from purse.lab.replay.certain_game import certain_game
 from purse.lab.replay.estimates import _pooled, as_logged
-from purse.lab.replay.model_world import make_model
 from purse.lab.theory.estimate import LEVEL
 from tests.support.replays import (
     ARM_COSTS,
@@ -41,7 +38,7 @@ def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.Da
     return log_frame(arm, np.array(rewards)[arm], np.array(costs)[arm], chances[arm])
 
 
-def test_where_nothing_is_random_every_method_is_the_simulation() -> None:
+def test_where_nothing_is_random_the_estimate_is_the_simulation() -> None:
     log, game = steady([90, 60], [0.25, 1.0], [0.25, 1.0]), {"n_paths": 30, "seed": 3}
     found = estimated(log, policies=["uniform"], budgets=[20], **game, reward_range=(0, 1))
     world = purse.worlds.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]])
@@ -54,9 +51,7 @@ def test_where_nothing_is_random_every_method_is_the_simulation() -> None:
 def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
     log = steady([90, 12], [0.25, 1.0], [0.25, 1.0])
     who = ["uniform", "fixed:arm=0", "fixed:arm=2"]
-    found = estimated(
-        log, policies=who, budgets=[5], n_paths=4, methods=["snips"], arms=["0", "1", "2"]
-    ).frame()
+    found = estimated(log, policies=who, budgets=[5], n_paths=4, arms=["0", "1", "2"]).frame()
     assert found["refused"].to_list() == [
         "too few rows: plays arm '1', whose effective sample size is 12, below 30",
         None,
@@ -75,42 +70,23 @@ def binary(counts: list[int], ones: list[int]) -> pl.DataFrame:
 def test_few_rewards_have_wide_intervals_which_are_cut_at_the_range() -> None:
     who = ["fixed:arm=0", "fixed:arm=1", "fixed:arm=2", "uniform"]
     found = estimated(binary([200, 200, 100], [9, 10, 98]), policies=who, budgets=[100]).frame()
-    for refused, *ends in found.filter(method="snips").select("refused", "low", "high").rows():
+    for refused, *ends in found.select("refused", "low", "high").rows():
         assert refused is not None or 0 <= ends[0] < ends[1] <= 100
-    found = found.filter(method="snips")
     assert found["refused"].to_list() == [None] * 4
     assert found["high"][2] == 100
-    rare = estimated(binary([200], [0]), policies=who[:1], budgets=[100], methods=["snips"])
+    rare = estimated(binary([200], [0]), policies=who[:1], budgets=[100])
     # the rule of three: of 200 rows none paid, so that 100 may bring 1.73 t / 2
     assert rare.frame()["high"][0] == pytest.approx(100 * 3**0.5 * 2.093 / 200, rel=1e-3)
 
 
 def test_a_policy_that_does_not_learn_is_a_sum() -> None:
-    log, game = sample_log(800, 4), {"methods": ["snips", "dr"], "n_paths": 2}
-    log = log.with_columns(cost=pl.lit(0.5))
-    found = estimated(log, policies=["uniform", "fixed:arm=2"], budgets=[30.2], **game).frame()
-    table = log_of(log)
-    model = make_model(table)
-    for method in ("snips", "dr"):
-        means = model.means(method, model.once())
-        expected = [60 * means.mean(), 60 * means[2]]
-        here = found.filter(method=method)
-        assert here["estimate"].to_list() == pytest.approx(expected)
-        assert here["spent"].to_list() == pytest.approx([30, 30])
-        assert here["rounds"].to_list() == [60, 60]
-
-
-def test_a_game_is_certain_if_its_money_cannot_run_out_before_its_rounds() -> None:
-    world = make_model(log_of(sample_log(800, 4), horizon=40)).world
-    for policy, budget, pulls in (
-        ("uniform", 36, [40 / 3] * 3),
-        ("fixed:arm=1", 16, [0, 40, 0]),
-        ("fixed:arm=1", 7.9, [0, 19, 0]),
-        ("uniform", 35.9, None),  # 40 pulls of the dearest arm cost 36
-        ("exp3.bwk", 36, None),
-    ):
-        game = certain_game(make_job(policy, world, budget))
-        assert (game and game.pulls.tolist()) == (pulls and pytest.approx(pulls))
+    log = sample_log(800, 4).with_columns(cost=pl.lit(0.5))
+    found = estimated(log, policies=["fixed:arm=2", "uniform"], budgets=[30.2], n_paths=200).frame()
+    means = log_of(log).means()
+    assert found["estimate"][0] == pytest.approx(60 * means[2])
+    assert found["estimate"][1] == pytest.approx(60 * means.mean(), rel=0.01)  # pulls vary
+    assert found["spent"].to_list() == pytest.approx([30, 30])
+    assert found["rounds"].to_list() == [60, 60]
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_number_of_threads() -> None:
@@ -153,7 +129,6 @@ def test_results_for_people_and_about_arms() -> None:
         ({"policies": ["oracle"]}, "oracle needs the true mean efficiency"),
         ({"budgets": [0]}, "budget="),
         ({"budgets": []}, "budgets="),
-        ({"methods": ["mips"]}, "methods='mips': must be one of"),
         ({"n_paths": 1}, "n_paths=1"),
         ({"horizon": 0}, "horizon=0"),
         ({"n_workers": 0}, "n_workers=0"),
@@ -177,7 +152,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
         policy: float(purse.simulate(policy, world, budget, n_paths=20_000, seed=1).gain.mean())
         for policy in ("uniform", *(["exp3.bwk"] if SOAK else []))
     }
-    inside = np.zeros((n_logs, len(truths) * len(METHODS)))
+    inside = np.zeros((n_logs, len(truths)))
     for number in range(n_logs):
         found = estimated(
             sample_log(1_000, 100 + number),
@@ -196,7 +171,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
 
 
 def logged(budget: float, horizon: int | None) -> Any:
-    asked = Question(budgets=[budget], methods=["snips"], replicates=20, horizon=horizon or "none")
+    asked = Question(budgets=[budget], replicates=20, horizon=horizon or "none")
     (answer,) = as_logged(log_of(EVEN_LOG, **vars(asked)), asked)
     return answer
 
@@ -216,7 +191,7 @@ def test_a_log_that_ends_before_the_game_is_too_short(horizon: int | None) -> No
     assert logged(1_000, horizon).refused == "log too short: it ends with 700 of the budget left"
 
 
-def test_a_log_is_compiled_once_for_all_methods_and_all_players_at_once(
+def test_a_log_is_compiled_once_for_all_players_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keys: list[str] = []

@@ -14,17 +14,17 @@ from tests.support.replays import log_of
 
 
 def players(rows: str, rounds: float = 9) -> list[dict[str, Any]]:
-    """The players of these estimates with half their intervals, by policy and method; a half below
-    zero is a refusal. The errors of two players are independent.
+    """The players of these estimates with half their intervals, by policy; a half below zero is a
+    refusal. The errors of two players are independent.
     """
     cells = []
     for row in rows.split("; "):
-        policy, method, *known = row.rsplit(" ", 3)
+        policy, *known = row.rsplit(" ", 2)
         mean, half = map(float, known)
         kind = {"always": "arm", "as": "log"}.get(policy.split()[0], "policy")
         ends = (None,) * 4 if half < 0 else (mean, mean - half, mean + half, rounds)
-        cells.append((policy, method, "why" if half < 0 else None, kind, "y", *ends))
-    texts = ["policy", "method", "refused", "kind", "pulls"]
+        cells.append((policy, "why" if half < 0 else None, kind, "y", *ends))
+    texts = ["policy", "refused", "kind", "pulls"]
     schema = dict.fromkeys(texts, pl.String)
     schema |= dict.fromkeys(["estimate", "low", "high", "rounds"], pl.Float64)
     ranked = quoted(pl.DataFrame(cells, schema, orient="row"))
@@ -42,49 +42,49 @@ def players(rows: str, rounds: float = 9) -> list[dict[str, Any]]:
     ("rows", "outcome", "sentence"),
     [
         (
-            "a ips 9 1; b ips 5 1; a snips 10 1; b snips 6 1",
+            "a 10 1; b 6 1",
             "best",
             "**`a` is estimated best**: it gains **10 ± 1** and pulls y.",
         ),
         (
-            "a snips 8 1; b snips 6 1; always x snips 12 1; always y snips 11.5 1; "
-            "as logged snips 3 0.5",
+            "a 8 1; b 6 1; always x 12 1; always y 11.5 1; "
+            "as logged 3 0.5",
             "tied",
             "**The log does not tell `y` from `x`**, which has the largest estimate: it gains "
             "**12 ± 1**.",
         ),
-        ("always x snips 12 1; a snips 8 1", "best",
+        ("always x 12 1; a 8 1", "best",
          "**Buy `x` in every round**: it is estimated to gain **12 ± 1**."),
-        ("as logged snips 12 1; a snips 8 1", "best",
+        ("as logged 12 1; a 8 1", "best",
          "**Nothing here beats what was done**: as logged, the first 9 of its 20 rows gained "
          "**12 ± 1**."),
         (
-            "a snips 10 1; b snips 9 0.5; c snips 2 1",
+            "a 10 1; b 9 0.5; c 2 1",
             "tied",
             "**The log does not tell `b` from `a`**, which has the largest estimate: it gains "
             "**10 ± 1** and pulls y.",
         ),
         (
-            "always x snips 5 1; always y snips 4.8 1; a snips 4.5 1; as logged snips 4 1",
+            "always x 5 1; always y 4.8 1; a 4.5 1; as logged 4 1",
             "tied",
             "**The log cannot tell what is best**: `x` has the largest estimate, **5 ± 1**, "
             "and no policy or arm is behind it beyond chance.",
         ),
         (
-            "a snips 0 -1; always x snips 0 -1; as logged snips 1.6 1.5",
+            "a 0 -1; always x 0 -1; as logged 1.6 1.5",
             "refused",
             "**This log is too small to tell**: as logged, the first 9 of its 20 rows gained "
             "**1.6 ± 1.5**.",
         ),
-        ("a snips 0 -1; always x snips 0 -1", "refused",
-         "This log can tell nothing: every method refuses every player."),
+        ("a 0 -1; always x 0 -1", "refused",
+         "This log can tell nothing: every player is refused."),
         (
-            "always x snips -2 0.5; always y snips -4 0.5; a snips -3 0.1",
+            "always x -2 0.5; always y -4 0.5; a -3 0.1",
             "best",
             "**Buy nothing**: the least that is lost is **-2 ± 0.5**, by `x`.",
         ),
-        ("a ips 8 1; always x snips 0 -1", "best",
-         "`a` is estimated to gain **8 ± 1** (by `ips`) and pulls y."),
+        ("a 8 1; always x 0 -1", "best",
+         "`a` is estimated to gain **8 ± 1** and pulls y."),
     ],
 )  # fmt: skip
 def test_a_verdict_says_who_is_best_and_how_sure_that_is(
@@ -96,7 +96,7 @@ def test_a_verdict_says_who_is_best_and_how_sure_that_is(
 
 
 def test_a_budget_that_pays_for_no_pull_says_so() -> None:
-    verdict = _verdict(players("a snips 0 0; always x snips 0 0", 0), 20)
+    verdict = _verdict(players("a 0 0; always x 0 0", 0), 20)
     says = "**The budget pays for no pull**: nothing can be bought with it."
     assert verdict == ("refused", says)
 
@@ -141,7 +141,7 @@ def test_the_answer_says_which_arms_the_best_policy_pulls() -> None:
     rows = pl.DataFrame({"arm": ["a", "b"] * 300, "reward": [1.0, 0.5] * 300, "cost": 1})
     rows = rows.with_columns(probability=0.5)
     result = purse.replay(rows, budgets=100, policies="fixed:arm=0", n_paths=4)
-    parts = dict(result.frame().filter(method="snips").select("policy", "pulls").rows())
+    parts = dict(result.frame().select("policy", "pulls").rows())
     assert parts["fixed:arm=0"] == "100.0% a"
     assert parts["as logged"] == "50.0% a + 50.0% b"
     assert "and pulls 100.0% a" in " ".join(str(result).split())

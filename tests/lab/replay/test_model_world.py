@@ -9,25 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse.lab.data.question import METHODS
 from purse.lab.replay.model_world import make_model
 from tests.support.replays import SIX, log_of
 
 
 def test_means_of_six_rows_and_of_rows_that_count_twice_or_not_at_all() -> None:
-    model = make_model(log_of(SIX))
-    some = np.array([2, 0, 1, 0, 2, 1])
-    for method, once, again in (
-        ("ips", [4 / 6, 12 / 6], [6 / 6, 8 / 6]),
-        ("snips", [4 / 8, 12 / 8], [1, 8 / 10]),
-        (
-            "dr",
-            [2 / 3 + (4 - 2 / 3 * 8) / 6, 2 + (12 - 2 * 8) / 6],
-            [1, 4 / 3 + (8 - 4 / 3 * 10) / 6],
-        ),
-    ):
-        np.testing.assert_allclose(model.means(method, model.once()), once)
-        np.testing.assert_allclose(model.means(method, some), again)
+    log = log_of(SIX)
+    np.testing.assert_allclose(log.means(), [4 / 8, 12 / 8])
+    np.testing.assert_allclose(log.means(np.array([2, 0, 1, 0, 2, 1])), [1, 8 / 10])
 
 
 def test_the_estimated_world_has_the_logged_pairs_as_likely_as_their_weights() -> None:
@@ -69,8 +58,7 @@ def test_an_arm_that_was_never_logged_is_there_and_knows_nothing() -> None:
     assert log.rows.tolist() == [3, 0, 3]
     np.testing.assert_allclose(log.ess, [64 / 24, 0, 64 / 24])
     assert log.warnings == ()
-    for method in METHODS:
-        assert model.means(method, model.once())[1] == 0
+    assert log.means()[1] == 0
     assert model.world.cost_min[:, 0].tolist() == [300_000_000, 300_000_000, 500_000_000]
     assert model.world.cost_max[:, 0].tolist() == [1_000_000_000] * 3
 
@@ -89,13 +77,12 @@ def logs(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(logs())
 @settings(max_examples=30, deadline=None)
-def test_with_equal_probabilities_snips_and_dr_are_plain_averages(columns: dict[str, Any]) -> None:
+def test_with_equal_probabilities_means_are_plain_averages(columns: dict[str, Any]) -> None:
     unequal, columns = log_of(columns), {**columns, "probability": [0.4] * len(columns["arm"])}
-    model = make_model(log_of(columns))
+    log = log_of(columns)
     plain = pl.DataFrame(columns).group_by("arm").agg(pl.col("reward").mean()).sort("arm")["reward"]
-    for method in ("snips", "dr"):
-        np.testing.assert_allclose(model.means(method, model.once()), plain, atol=1e-12)
-    np.testing.assert_allclose(model.log.ess, model.log.rows)
+    np.testing.assert_allclose(log.means(), plain, atol=1e-12)
+    np.testing.assert_allclose(log.ess, log.rows)
     assert (unequal.ess >= 1 - 1e-9).all()
     assert (unequal.ess <= unequal.rows + 1e-9).all()
 
@@ -103,11 +90,7 @@ def test_with_equal_probabilities_snips_and_dr_are_plain_averages(columns: dict[
 @given(logs(), st.floats(-10, 10), st.floats(0.1, 10))
 @settings(max_examples=30, deadline=None)
 def test_means_move_with_rewards(columns: dict[str, Any], start: float, unit: float) -> None:
-    def means(method: str, start: float, unit: float) -> Any:
-        rewards = [start + unit * reward for reward in columns["reward"]]
-        model = make_model(log_of({**columns, "reward": rewards}))
-        return model.means(method, model.once())
+    def means(start: float, unit: float) -> Any:
+        return log_of({**columns, "reward": [start + unit * r for r in columns["reward"]]}).means()
 
-    for method, first in (("snips", start), ("dr", start), ("ips", 0)):
-        expected = first + unit * means(method, 0, 1)
-        np.testing.assert_allclose(means(method, first, unit), expected, atol=1e-9)
+    np.testing.assert_allclose(means(start, unit), start + unit * means(0, 1), atol=1e-9)

@@ -31,7 +31,7 @@ def found() -> LogResult:
 
 
 def test_a_replay_has_the_log_itself_and_each_arm_alone(found: LogResult) -> None:
-    rows = {row["policy"]: row for row in found.frame().filter(method="snips").to_dicts()}
+    rows = {row["policy"]: row for row in found.frame().to_dicts()}
     kinds = {"fixed:arm=0": "policy", "always a": "arm", "always b": "arm", "as logged": "log"}
     assert {name: row["kind"] for name, row in rows.items()} == kinds
     gains = {name: row["estimate"] for name, row in rows.items()}
@@ -59,7 +59,7 @@ def test_a_log_without_probabilities() -> None:
     by_share = "share of the rows"
     for named, says in (({}, by_share), ("uniform", "1/2 in each round"), ("frequency", by_share)):
         found = purse.replay(bare, **options, **({"probability": named} if named else {}))
-        assert found.frame().filter(method="snips", policy="always b")["estimate"][0] == 45
+        assert found.frame().filter(policy="always b")["estimate"][0] == 45
         (warning,) = found.warnings
         assert says in warning
     ignored = EVEN_LOG.rename({"probability": "propensity"}).with_columns(x=pl.int_range(ROWS) % 7)

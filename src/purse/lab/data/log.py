@@ -93,6 +93,15 @@ class Log:
         sums = np.bincount(self.arm, values, minlength=len(self.arms))
         return sums.astype(np.float64, copy=False)
 
+    def means(self, counts: Ints | int = 1) -> Floats:
+        """(K,) The mean reward of each arm by its weights, if rows count so often; 0 without rows.
+
+        counts   (n,), or the same for each row
+        """
+        weights = counts * self.weight
+        total, above = self.sums(weights), self.sums(weights * self.reward)
+        return np.divide(above, total, out=np.zeros(len(total)), where=total > 0)
+
     @property
     def rows(self) -> Ints:
         """(K,) How often each arm was logged."""

@@ -23,13 +23,12 @@ _COLUMNS = ("arm", "reward", "cost", "round", "probability")
 NO_LIMIT = "none"  # as a horizon
 _PATHS, _THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 _REPLICATES, _THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
-METHODS = ("ips", "snips", "dr")
 WITHIN = 0.02  # of the log's gain may be missing, if something else is as good
 _MOST_WITHIN = 0.5
 # the fields that `purse replay` has no option for; a question with another value has no command
 _NO_OPTION = ("reward_range", "cost_min", "cost_max")
 # fields that are written otherwise, or that `purse.replay` decides
-_UNWRITTEN = ("policies", "budgets", "methods", "replicates", "arms", "references")
+_UNWRITTEN = ("policies", "budgets", "replicates", "arms", "references")
 _FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
 
 
@@ -39,7 +38,6 @@ class Question:
 
     The rest is about logs:
 
-    methods       how gains are estimated
     replicates    logs that are drawn again from the log, for the intervals; None: 100
     arms          all arms, if some were never logged, or in the order in which policies know them;
                   None: those in the log, sorted
@@ -68,7 +66,6 @@ class Question:
     features: Wanted | None = None
     per_arm: bool = False
     map: str | None = None
-    methods: Sequence[str] = METHODS
     replicates: int | None = None
     arms: Sequence[str] | None = None
     reward_range: tuple[float, float] | None = None
@@ -125,13 +122,10 @@ class Question:
 
     def check(self) -> None:
         """Raise `InvalidInput` if a value is not allowed for a log."""
-        for method in self.methods:
-            validation.choice("methods", method, METHODS)
         validation.integer("n_paths", self.games, low=2)
         validation.integer("replicates", self.logs, low=2)
         validation.integer("seed", self.seed, low=0, high=SEEDS)
-        entries = {"policies": self.players, "budgets": self.sizes, "methods": tuple(self.methods)}
-        for field, values in entries.items():
+        for field, values in {"policies": self.players, "budgets": self.sizes}.items():
             if not values:
                 raise invalid(field, values, "must have at least one entry")
 

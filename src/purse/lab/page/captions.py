@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from purse.base.text import count_in_words, format_budget, join_words
 from purse.lab.page.frames import FAR, MOST_ARMS, MOST_RUNS
-from purse.lab.replay.log_result import FIRST, THOROUGH, LogFacts, precision
+from purse.lab.replay.log_result import THOROUGH, LogFacts, precision
 from purse.lab.study.manifest import Recording, StudyFacts
 from purse.lab.study.standings import ORDERS
 
@@ -53,8 +53,7 @@ FIGURES = {
     "growth": "The slope of a straight line through log regret against log budget, with its 95% "
     "interval (a bootstrap over runs): 0.5 is growth like √B, 1 like B.",
     "estimates": "Estimated gain with its 95% interval, a panel for each budget, in the order of "
-    f"the tables. The method is `{FIRST}` if it answers; the table has all of them. A player about "
-    "whom every method refuses is left out; below the tables it says why.",
+    "the tables. A player who is refused is left out; below the tables it says why.",
     "savings": "The most that money buys in as many rounds as the log has, with one arm or two in "
     "fixed shares; the band widens for the choice among them. Points are the log itself, what is "
     "named, and `replan`, which knows nothing beforehand.",
@@ -108,9 +107,9 @@ GAINS = (
     "reward, whatever it costs."
 )
 ESTIMATES = (
-    "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "
-    "rounds of a game, what it spends, and how much less it gains than the best, in the same logs "
-    "drawn again. The largest estimate is bold. References are grey: each arm alone in every "
+    "Estimated gain ± half its 95% interval, and the effective sample size behind it; then "
+    "the rounds of a game, what it spends, and how much less it gains than the best, in the same "
+    "logs drawn again. The largest estimate is bold. References are grey: each arm alone in every "
     "round, and what the log itself gained, its rows in their order until the budget was spent. "
     "If there is no number, a list says why."
 )
@@ -145,16 +144,9 @@ ASSUMPTIONS = (
 BLIND = "**Policies see no context**: nothing about a round before they choose."
 SEEING = (
     "**Policies see the features** of a round before they choose, if they see contexts, and no "
-    "more. Then a round whose logged arm the policy does not choose is no round: `snips` has the "
-    "rounds that are left, `ips` and `dr` credit the first one of each, `dr` with regressions of "
-    "reward and cost on the features that have not seen the row."
+    "more. Then a round whose logged arm the policy does not choose is no round, "
+    "and the rounds that are left are those of the game."
 )
-METHODS = {
-    "ips": "Plays a world estimated from the log; mean rewards by inverse probabilities. "
-    "Unbiased for the mean, suffers where an arm came unusually often.",
-    "snips": "The same with weights that add up to one: the one to look at first.",
-    "dr": "The same with plain averages, corrected by the weights (doubly robust).",
-}
 UNMET = {
     "fails": "its condition does not hold",
     "far": f"more than {FAR} times above all that was measured",
@@ -209,8 +201,8 @@ def table_summary(facts: StudyFacts, replay: Recording, lp_name: str) -> str:
     return says + (_NO_CHANCE.format(one="One order") if facts.n_paths == 1 else "")
 
 
-def log_summary(facts: LogFacts, method: str) -> str:
-    """Write the question of a log's replay; `method` is the one whose estimates are quoted."""
+def log_summary(facts: LogFacts) -> str:
+    """Write the question of a log's replay."""
     replay, horizon = facts.replay, " and no limit on rounds"
     if replay.horizon is not None:
         horizon = f" and at most {count_in_words(replay.horizon, 'round')}"
@@ -219,7 +211,6 @@ def log_summary(facts: LogFacts, method: str) -> str:
         f"{_budgets(facts.budgets)}{horizon}, estimated "
         f"from {replay.rounds:,} logged rounds of {count_in_words(len(replay.arms), 'arm')} "
         f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {_TELLS} "
-        f"The estimate that is quoted is that of the method `{method}`. "
         f"{precision(facts.replicates)}"
     )
 

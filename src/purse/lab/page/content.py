@@ -13,7 +13,7 @@ from purse.lab.page.charts import study as charts
 from purse.lab.page.charts.base import NEUTRAL, colours, dashes, names_of, policies_of
 from purse.lab.page.charts.lines import merge_lines
 from purse.lab.page.shell import Content, Part, Section, describe, inline
-from purse.lab.replay.log_result import FIRST, LogResult, methods_of, reasons
+from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.results import Study, TableStudy, differences
 
@@ -117,20 +117,17 @@ def _table(study: TableStudy, drawn: Sequence[Figure]) -> Content:
 
 
 def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
-    frame, facts = result.frame(), result.facts
-    missing, methods = reasons(frame.to_dicts()), methods_of(frame)
+    frame, facts, missing = result.frame(), result.facts, result.reasons()
     gains: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]
     gains += [("h3", "The numbers"), *(("table", table) for table in tables.estimates(result))]
     gains.append(("caption", captions.ESTIMATES))
     if missing:
         gains += [("h4", "Why some are missing"), ("lines", missing)]
-    methods_shown = {method: captions.METHODS[method] for method in methods}
-    gains += [("h3", "The methods"), ("terms", methods_shown)]
     arms: list[Part] = [("table", tables.log_arms(result.arms())), ("caption", captions.LOG_ARMS)]
     sight = captions.SEEING if facts.replay.features else captions.BLIND
-    lines = [inline(line) for line in (*captions.ASSUMPTIONS, sight, *result.doubts())]
+    lines = [inline(line) for line in (*captions.ASSUMPTIONS, sight)]
     return Content(
-        captions.log_summary(facts, FIRST if FIRST in methods else methods[0]),
+        captions.log_summary(facts),
         {},
         replays.policies_in(frame),
         [

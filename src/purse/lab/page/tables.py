@@ -30,7 +30,6 @@ from purse.lab.replay.log_result import (
     budgets_of,
     estimate_text,
     game_texts,
-    methods_of,
 )
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.manifest import Facts, Recording
@@ -230,23 +229,19 @@ def gains(study: TableStudy) -> Iterator[Table]:
 
 
 def estimates(result: LogResult) -> Iterator[Table]:
-    """For each budget a row per player, the largest estimate first, and a column per method."""
+    """For each budget a row per player, the largest estimate first, with its effective rows."""
     frame = result.frame()
-    methods = methods_of(frame)
     for budget in budgets_of(frame):
-        here = frame.filter(budget=budget)
         rows: list[Table] = []
-        for player in result.ranked(here):
-            texts = [
-                estimate_text(row) + ("" if row["refused"] else f" ({row['ess']:,.0f})")
-                for row in here.filter(policy=player["policy"]).iter_rows(named=True)
-            ]
-            best = [] if rows or player["refused"] else [1 + methods.index(player["method"])]
-            cells = [player["policy"], *texts, *(text or MISSING for text in game_texts(player))]
-            rows.append(_row(cells, best, **_player(player["kind"], player["policy"])))
+        for player in result.ranked(frame.filter(budget=budget)):
+            known = "" if player["refused"] else f"{player['ess']:,.0f}"
+            cells = [player["policy"], estimate_text(player), known, *game_texts(player)]
+            best = [] if rows or player["refused"] else [1]
+            shown = [text or MISSING for text in cells]
+            rows.append(_row(shown, best, **_player(player["kind"], player["policy"])))
         size = format_budget(budget)
         names = {"title": f"B = {size}", "label": f"Estimated gain with a budget of {size}"}
-        yield {**names, "head": ["player", *methods, *GAME], "rows": rows}
+        yield {**names, "head": ["player", "estimate", "effective rows", *GAME], "rows": rows}
 
 
 def savings(result: SavingsResult) -> Table:

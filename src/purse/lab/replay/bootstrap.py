@@ -193,11 +193,7 @@ def with_unseen(
 
     less   (K,) pulls whose gain is taken off
     """
-    total = log.sums(log.weight)
-    mean = np.divide(
-        log.sums(log.weight * log.reward), total, out=np.zeros_like(total), where=total > 0
-    )
-    worst, best = (unseen(mean, log.ess, end) for end in log.ends)
+    worst, best = (unseen(log.means(), log.ess, end) for end in log.ends)
     t, (middle, error, low, high) = t_quantile(BLOCKS - 1, LEVEL), estimate
     ends = []
     for end, own, other in ((low, worst, best), (high, best, worst)):

@@ -7,26 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.cpu import BLOCK_PATHS
 from purse.engine.run import Run
 from purse.kernels.regression import Regression, add_report, new_regression
 from purse.lab.data.log import Log
 from purse.lab.replay.bootstrap import redraw
-from purse.lab.replay.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
+from purse.lab.replay.logged_rounds import COUNT, DRAWS, PLAYED, LoggedRounds, draw, view
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import context_rows
 
-_FOLDS = 5
 RIDGE = 1.0
 
 
 class Credited(NamedTuple):
     """The outcome of the paths of a block: P paths, K arms, n rows."""
 
-    gain: dict[str, Floats]  # by method, (P,) in the user's unit
-    spent: dict[str, Floats]  # likewise, of the first resource
+    gain: Floats  # (P,) in the user's unit
     weight: Floats  # (P,) S times rounds per row that was drawn, 1 on average
     visits: Ints  # (n,)
     wanted: Ints  # (K,)
@@ -44,7 +41,7 @@ class ContextWorld:
     features: Floats  # (n, A, numbers of a context)
     rewards: Floats  # (n,) from 0 to 1
     costs: Ints  # (n, d)
-    values: Floats  # (n, 1 + d) rewards in the user's unit, costs in units
+    values: Floats  # (n,) rewards in the user's unit
     order: Ints  # (n,) the rows of the log, and arms never logged after them
 
     def once(self) -> Ints:
@@ -59,8 +56,6 @@ class ContextWorld:
     def world(self, counts: Ints) -> World:
         """Return the world that answers with these rows, a new one for each thread."""
         log, n_arms, weights = self.log, len(self.log.arms), counts * self.weight
-        n_values = self.values.shape[1]
-        n_credits = IPS + 2 * n_values
         with np.errstate(divide="ignore"):
             chance = np.where(self.weight > 0, 1 / self.weight, 1.0)
         tables = LoggedRounds(
@@ -73,39 +68,20 @@ class ContextWorld:
             self.rewards,
             self.costs,
             self.values,
-            self.models(counts),
-            np.zeros(2, np.int64),
             np.zeros(1, np.int64),
-            np.zeros(n_credits),
             np.full(1, -1),
-            np.zeros((BLOCK_PATHS, n_credits)),
+            np.zeros((BLOCK_PATHS, PLAYED + 1)),
             np.zeros(len(self.arm), np.int64),
             np.zeros(n_arms, np.int64),
             np.zeros(1, np.int64),
         )
         return log.as_world(tables, draw, view=view, **log.features)
 
-    def models(self, counts: Ints) -> Floats:
-        """(n, K, 1 + d) What is expected of each arm in each row's context, as `values` are."""
-        log, (low, high) = self.log, self.log.reward_range
-        unit = log.cost_max.max(axis=0)
-        inside = np.column_stack([self.rewards, self.costs / unit])
-        expected = _cross_fitted(self.features, self.arm, inside, counts, len(log.arms))
-        rewards = low + (high - low) * np.clip(expected[:, :, :1], 0, 1)
-        costs = np.clip(expected[:, :, 1:] * unit, log.cost_min, log.cost_max)
-        return np.concatenate([rewards, costs], axis=2)
-
     def credited(self, world: World, run: Run) -> Credited:
         """Return the credits of the paths of a run in this world."""
-        credited, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
-        doubly = IPS + n_values
+        credited = world.tables.credits[: run.n_paths]
         return Credited(
-            {"ips": credited[:, IPS], "snips": credited[:, PLAYED], "dr": credited[:, doubly]},
-            {
-                "ips": credited[:, IPS + 1] / amounts.UNIT,
-                "snips": run.spent[:, 0],
-                "dr": credited[:, doubly + 1] / amounts.UNIT,
-            },
+            credited[:, PLAYED],
             _weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
             world.tables.visits,
             world.tables.wanted_first,
@@ -133,7 +109,7 @@ def make_context_world(log: Log) -> ContextWorld:
         np.ascontiguousarray(contexts[order]),
         reward[order],
         cost[order],
-        np.column_stack([rewards, cost])[order],
+        rewards[order],
         order,
     )
 
@@ -186,15 +162,3 @@ def regression_of(
     learnt = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
     bind(_learn_rows)(learnt, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
     return learnt
-
-
-def _cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
-    """(n, K, 1 + d) What is expected of each arm in the context of each row, from other folds."""
-    fold = np.arange(len(arm)) % _FOLDS
-    expected = np.zeros((len(arm), n_arms, values.shape[1]))
-    for number in range(_FOLDS):
-        here = fold == number
-        learnt = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
-        inputs = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
-        expected[here] = np.einsum("tkn,ksn->tks", inputs, learnt.coefficients)
-    return expected

@@ -1,4 +1,4 @@
-"""Estimates of what a policy gains and spends, from a log, by each method; or why it cannot tell.
+"""Estimates of what a policy gains and spends, from a log; or why it cannot tell.
 
 The log itself is a reference: its rows in their order, until one cannot be paid or the game ends.
 For its interval blocks are drawn again with replacement, and rows keep the order of the log.
@@ -6,7 +6,7 @@ For its interval blocks are drawn again with replacement, and rows keep the orde
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job
 from purse.lab.data.log import LEAST_ESS, Log, too_little
-from purse.lab.data.question import METHODS, Question
+from purse.lab.data.question import Question
 from purse.lab.replay.bootstrap import (
     Played,
     Resampled,
@@ -25,7 +25,6 @@ from purse.lab.replay.bootstrap import (
     with_log_error,
     with_unseen,
 )
-from purse.lab.replay.certain_game import CertainGame, certain_game
 from purse.lab.replay.context_world import (
     ContextWorld,
     Credited,
@@ -34,30 +33,30 @@ from purse.lab.replay.context_world import (
 )
 from purse.lab.replay.log_result import UNKNOWN, LogEstimate
 from purse.lab.replay.logged_rounds import MOST_DRAWS, seat
-from purse.lab.replay.model_world import ModelWorld, make_model, ratio
+from purse.lab.replay.model_world import make_model
 from purse.lab.study.compile_ahead import warm_up_all
 from purse.lab.study.shard import JobSpec
 from purse.lab.theory.estimate import Estimate
 from purse.types import Floats, Ints
 
 _MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1
-NAME, _COST = "as logged", "cost"
+NAME = "as logged"
 
 
 class LogPlayer:
-    """A player of jobs on a log, by each method of the question."""
+    """A player of jobs on a log."""
 
     def __init__(self, log: Log, question: Question, *, workers: int) -> None:
-        methods, logs = question.methods, question.logs
-        self.model = make_model(log)
+        self.model = model = make_model(log)
         self.logged = None if log.contexts is None else make_context_world(log)
         self.how: dict[str, Any] = {
             "n_paths": question.games,
-            "replicates": logs,
+            "replicates": question.logs,
             "workers": workers,
         }
-        self.means = _model_means(self.model, question.seed, methods, logs)
-        self.costs = self.means.pop(_COST)
+        seeds = (generator(question.seed, number) for number in range(question.logs))
+        # of the log, and of each replicate
+        self.means = [log.means(), *(log.means(model.redrawn(rng)) for rng in seeds)]
 
     def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
         """Compile the loops of policies by their stop rules, but for those with contexts."""
@@ -69,85 +68,26 @@ class LogPlayer:
                 jobs[job.name], recipes[job.name] = job, recipe
         warm_up_all(jobs, recipes, bar, self.how["workers"])
 
-    def by_method(self, job: Job, bar: Progress) -> dict[str, LogEstimate]:
-        """Return the estimates for a job; the bar goes on by one part."""
+    def answer(self, job: Job, bar: Progress) -> LogEstimate:
+        """Return the estimate for a job; the bar goes on by one part."""
         if self.logged is not None and job.contexts:
             return _by_contexts(self.logged, job, {**self.how, "bar": bar})
-        model, log = self.model, self.model.log
-        if (game := certain_game(job)) is not None:
-            return _by_sum(log, self.means, self.costs, job, game)
+        model, log, (mean, *again) = self.model, self.model.log, self.means
         played = play_log(job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar)
-        low, high = log.reward_range  # rewards outside count as its ends
-        within = log.sums(log.weight * (low + (high - low) * log.inside))
-        inside, spent = ratio(within, log.sums(log.weight)), _spent_of(played)
-        by_method = {}
-        for method, (mean, *again) in self.means.items():
-            values = [run.gain + run.pulls @ (mean - inside) for _, run in played.main]
-            pairs = zip(played.replicates, again, strict=True)
-            redone = np.array([run.pulls @ means for run, means in pairs])
-            gains = Resampled(np.concatenate(values), redone)
-            by_method[method] = _answer(job, method, gains, log, played, log.ess, spent)
-        return by_method
-
-
-def _model_means(
-    model: ModelWorld, seed: int, methods: Sequence[str], replicates: int
-) -> dict[str, list[Floats]]:
-    """By each method, the mean reward of each arm in the log and in each replicate; its mean cost
-    likewise.
-    """
-    by_method: dict[str, list[Floats]] = {method: [] for method in methods}
-    by_method[_COST] = []
-    for number in range(-1, replicates):
-        rows = model.once() if number < 0 else model.redrawn(generator(seed, number))
-        for method in methods:
-            by_method[method].append(model.means(method, rows))
-        by_method[_COST].append(model.costs(rows))
-    return by_method
-
-
-def _by_sum(
-    log: Log,
-    by_arm: Mapping[str, list[Floats]],
-    costs: list[Floats],
-    job: Job,
-    game: CertainGame,
-) -> dict[str, LogEstimate]:
-    """Return the estimates of a game without a simulation, by each method."""
-    spent = _sum_of(game.pulls, costs).estimate()
-    return {
-        method: _answer(job, method, _sum_of(game.pulls, means), log, game, log.ess, spent)
-        for method, means in by_arm.items()
-    }
-
-
-def _sum_of(pulls: Floats, by_log: list[Floats]) -> Resampled:
-    """Return the sum over these pulls, from the means in the log and in each replicate."""
-    value, *again = (float(pulls @ means) for means in by_log)
-    return _certain(value, np.array(again))
+        pulls = np.concatenate([run.pulls for _, run in played.main])
+        # what pulls gain on average has less noise than what they gained
+        pairs = zip(played.replicates, again, strict=True)
+        gains = Resampled(pulls @ mean, np.array([run.pulls @ means for run, means in pairs]))
+        gain = _in_range(gains.estimate(), log, played.mean_pulls)
+        game = _spent_of(played), played.rounds, "policy", played.mean_pulls, gains
+        rows, refused = _pooled(played.pulls, log.ess), too_little(log, played.pulls, log.ess)
+        return LogEstimate(job.name, budget_of(job), gain, rows, refused, *game)
 
 
 def _spent_of(played: Played) -> Estimate:
     """Return the estimate of what is spent of the first resource."""
     values = np.concatenate([run.spent[:, 0] for _, run in played.main])
     return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
-
-
-def _answer(
-    job: Job,
-    method: str,
-    gains: Resampled,
-    log: Log,
-    played: Played | CertainGame,
-    ess: Floats,
-    spent: Estimate,
-) -> LogEstimate:
-    """Return the estimate; refused if the policy plays an arm of which the log knows too little."""
-    pulls, size = played.pulls, budget_of(job)
-    refused, rows = too_little(log, pulls, ess), _pooled(pulls, ess)
-    gain = _in_range(gains.estimate(), log, played.mean_pulls)
-    game = played.rounds, "policy", played.mean_pulls, gains
-    return LogEstimate(job.name, size, method, gain, rows, refused, spent, *game)
 
 
 def _in_range(estimate: Estimate, log: Log, pulls: Floats) -> Estimate:
@@ -176,8 +116,8 @@ def _pooled(pulls: Ints | Floats, ess: Floats) -> float:
     return float(1 / (part**2 / ess[played]).sum()) if played.any() else 0.0
 
 
-def _by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[str, LogEstimate]:
-    """Return the estimates for a policy that sees contexts; `how` is as in `play_log`."""
+def _by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> LogEstimate:
+    """Return the estimate for a policy that sees contexts; `how` is as in `play_log`."""
     played = play_log(
         job, logged.world, logged.once(), logged.redrawn, **how, seat=seat, keep=logged.credited
     )
@@ -185,20 +125,10 @@ def _by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict
     again: list[Credited] = played.worlds
     rows = effective_rows(np.sum([part.visits for part in main], axis=0))
     refused = _reason(logged, main, again, played, rows)
-    size = budget_of(job)
-    answers = {}
-    for method in METHODS:
-        gains, spent = (
-            _from_paths(
-                [getattr(part, what)[method] for part in main],
-                [getattr(part, what)[method] for part in again],
-            )
-            for what in ("gain", "spent")
-        )
-        gain = _in_range(gains.estimate(), logged.log, played.mean_pulls)
-        game = spent.estimate(), played.rounds, "policy", played.mean_pulls, gains
-        answers[method] = LogEstimate(job.name, size, method, gain, rows, refused, *game)
-    return answers
+    gains = _from_paths([part.gain for part in main], [part.gain for part in again])
+    gain = _in_range(gains.estimate(), logged.log, played.mean_pulls)
+    game = _spent_of(played), played.rounds, "policy", played.mean_pulls, gains
+    return LogEstimate(job.name, budget_of(job), gain, rows, refused, *game)
 
 
 def _from_paths(main: list[Floats], again: list[Floats]) -> Resampled:
@@ -231,7 +161,7 @@ def _reason(
 
 
 def as_logged(log: Log, question: Question) -> list[LogEstimate]:
-    """Return the gain of the log itself with each budget: the same for every method.
+    """Return the gain of the log itself with each budget.
 
     Refused if the game would have gone on after the last row, with money and rounds left.
     """
@@ -252,11 +182,10 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
         redone = np.array(again)
         pulls = np.bincount(log.arm[:rounds], minlength=len(log.arms)).astype(float)
         gains, amounts_spent = _certain(gain, redone[:, 0]), _certain(spent, redone[:, 1])
-        answers += [
+        answers.append(
             LogEstimate(
                 NAME,
                 float(units[0] / amounts.UNIT),
-                method,
                 UNKNOWN if refused else _in_range(gains.estimate(), log, pulls),
                 float(rounds),
                 refused,
@@ -266,8 +195,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
                 pulls,
                 gains,
             )
-            for method in question.methods
-        ]
+        )
     return answers
 
 

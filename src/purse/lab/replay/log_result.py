@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,7 +27,6 @@ from purse.lab.study.manifest import Facts, Recording
 from purse.lab.theory.estimate import Estimate
 from purse.types import Floats
 
-FIRST = "snips"  # the method that is quoted, if it answers
 THOROUGH = 1_000  # logs from which on nothing is said about more
 GAME = ("rounds", "spent", "less")
 _NUMBERS = ("estimate", "error", "low", "high")
@@ -38,11 +37,10 @@ UNKNOWN = Estimate(*[float("nan")] * 4)
 
 
 class LogEstimate(NamedTuple):
-    """One method's estimate of a policy's gain with a budget."""
+    """The estimate of a policy's gain with a budget."""
 
     policy: str  # or the name of a reference
     budget: float
-    method: str
     estimate: Estimate
     ess: float  # effective sample size of the rows behind it
     refused: str | None  # why the log cannot tell
@@ -63,7 +61,7 @@ class LogFacts(Facts):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogResult(PageResult):
-    """The gain that each policy would have had with each budget, by each method."""
+    """The gain that each policy would have had with each budget."""
 
     log: Log
     estimates: tuple[LogEstimate, ...]
@@ -92,7 +90,7 @@ class LogResult(PageResult):
         return self.log.notes
 
     def frame(self) -> pl.DataFrame:
-        """Return a row for each player, budget and method: estimate, standard error, 95% interval,
+        """Return a row for each player and budget: estimate, standard error, 95% interval,
         effective sample size, what would be spent of the first resource with its 95% interval;
         where refused, nulls and the reason. Then the rounds of a game, what the player is: a
         policy, an arm alone, or the log itself; and its arms with their parts of the pulls.
@@ -102,9 +100,9 @@ class LogResult(PageResult):
             numbers = [None] * len(_NUMBERS) if answer.refused else answer.estimate
             spent = answer.spent
             used = [None] * len(_SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
-            who, game = answer[:3], (answer.rounds, answer.kind, self.parts(answer.pulls))
+            who, game = answer[:2], (answer.rounds, answer.kind, self.parts(answer.pulls))
             rows.append((*who, *numbers, answer.ess, answer.refused, *used, *game))
-        types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
+        types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64}
         types |= dict.fromkeys((*_NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
         types |= dict.fromkeys((*_SPENT, "rounds"), pl.Float64)
         types |= dict.fromkeys(("kind", "pulls"), pl.String)
@@ -185,18 +183,18 @@ class LogResult(PageResult):
         return verdicts
 
     def ranked(self, here: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return the quoted row of each player with one budget, the largest estimate first, with
+        """Return the row of each player with one budget, the largest estimate first, with
         `less`: how much less it gains than the best, in the same logs drawn again.
 
         The first rows of a log whose rewards change are no match for players, which are estimated
         from all of it: then the log itself is not the best.
         """
-        answers = {(row.policy, row.budget, row.method): row for row in self.estimates}
+        answers = {(row.policy, row.budget): row for row in self.estimates}
         players = quoted(here)
         first, *_ = sorted(players, key=lambda row: bool(self.log.turns) and row["kind"] == "log")
-        best = answers[first["policy"], first["budget"], first["method"]]
+        best = answers[first["policy"], first["budget"]]
         for row in players:
-            own = answers[row["policy"], row["budget"], row["method"]]
+            own = answers[row["policy"], row["budget"]]
             row["less"] = None
             if best.gains and own.gains and row is not first and not row["refused"]:
                 ahead = best.gains.ahead(own.gains)
@@ -215,44 +213,21 @@ class LogResult(PageResult):
             yield Grid(head, rows)
 
     def remarks(self) -> list[str]:
-        """Return a line for each refusal, the precision, each doubt, each note and each warning."""
+        """Return a line for each refusal, the precision, each note and each warning."""
         return [
             *map(plain, self.reasons()),
             plain(precision(self.facts.replicates)),
-            *map(plain, self.doubts()),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
 
     def reasons(self) -> list[str]:
-        """Return a line for each reason why nothing is quoted of a player."""
-        frame = self.frame()
-        return reasons(
-            row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))
-        )
-
-    def doubts(self) -> list[str]:
-        """Return a line for each budget with which the methods contradict each other."""
-        frame = self.frame()
-        lines = []
-        for budget in budgets_of(frame):
-            answers = frame.filter(pl.col("refused").is_null(), budget=budget)
-            split = [
-                str(policy)
-                for (policy,), rows in answers.group_by(["policy"], maintain_order=True)
-                if rows["low"].max() > rows["high"].min()  # type: ignore[operator]
-            ]
-            if split:
-                lines.append(
-                    f"B = {format_budget(budget)}: the methods differ by more than their intervals "
-                    f"for {join_words(map(code, split))}: a sign that an assumption does not hold"
-                )
-        return lines
-
-
-def methods_of(frame: pl.DataFrame) -> list[str]:
-    """Return the methods, in the order in which they were given."""
-    return frame["method"].unique(maintain_order=True).to_list()
+        """Return a line for each reason why nothing is said of a player, with the players."""
+        who: dict[str, list[str]] = {}
+        for row in self.estimates:
+            if row.refused:
+                who.setdefault(row.refused, []).append(row.policy)
+        return [f"{why} ({', '.join(dict.fromkeys(players))})" for why, players in who.items()]
 
 
 def budgets_of(frame: pl.DataFrame) -> list[float]:
@@ -261,13 +236,9 @@ def budgets_of(frame: pl.DataFrame) -> list[float]:
 
 
 def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the quoted row of each player with one budget: the largest estimate first."""
-    rows = [
-        min(part.to_dicts(), key=lambda row: (bool(row["refused"]), row["method"] != FIRST))
-        for _, part in here.group_by(["policy"], maintain_order=True)
-    ]
+    """Return the rows of the players with one budget: the largest estimate first."""
     return sorted(
-        rows, key=lambda row: (bool(row["refused"]), 0 if row["refused"] else -row["estimate"])
+        here.to_dicts(), key=lambda row: (bool(row["refused"]), -(row["estimate"] or 0.0))
     )
 
 
@@ -297,15 +268,6 @@ def game_texts(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each reason of a refusal, with the players that it concerns."""
-    who: dict[str, list[str]] = {}
-    for row in rows:
-        if row["refused"]:
-            who.setdefault(row["refused"], []).append(row["policy"])
-    return [f"{reason} ({', '.join(dict.fromkeys(players))})" for reason, players in who.items()]
-
-
 def precision(n: int) -> str:
     """Return how sure intervals from `n` logs that were drawn again are."""
     wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
@@ -327,13 +289,12 @@ def _verdict(players: Sequence[Mapping[str, Any]], n: int) -> Verdict:
     """
     answered = [row for row in players if not row["refused"]]
     if not answered:
-        return Verdict("refused", "This log can tell nothing: every method refuses every player.")
+        return Verdict("refused", "This log can tell nothing: every player is refused.")
     if all(row["rounds"] == 0 for row in answered):
         says = "**The budget pays for no pull**: nothing can be bought with it."
         return Verdict("refused", says)
     best, *others = answered
-    usual = best["method"] == FIRST or best["kind"] == "log"
-    amount = f"**{_tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
+    amount = f"**{_tight(best)}**"
     first = f"the first {best['rounds']:,.0f} of its {n:,} rows"
     logged = f"as logged, {first if best['rounds'] < n else f'its {n:,} rows'} gained {amount}"
     if all(row["kind"] == "log" for row in answered):

@@ -5,14 +5,9 @@ chooses. If it chooses the logged arm i_t, the round is played, with the logged 
 it chooses another arm, the round does not take place, and another row is drawn. A choice to skip is
 taken with probability p_t = 1 / w_t. docs/replay.md says what that estimates.
 
-The policy learns from the rounds that are played. Of each round the first row that is drawn, j, and
-the arm a that the policy chooses there, is credited beside, with S = sum w / n:
-
-    ips      S 1{a = i_j} r_j
-    dr       S p_j m(x_j, a) + S 1{a = i_j} (r_j - m(x_j, i_j))   the model m has not seen row j
-
-and likewise the costs. Initial pulls, and the pull of another arm if one cannot be paid, are not
-the policy's choice for a context: they take any row of their arm. `choose` asks the policy.
+The policy learns from the rounds that are played. Initial pulls, and the pull of another arm if one
+cannot be paid, are not the policy's choice for a context: they take any row of their arm. `choose`
+asks the policy.
 """
 
 from __future__ import annotations
@@ -27,10 +22,8 @@ from purse.kernels.random import U, at, mix, uniform
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, World
 
 _ROW = 1 << 19  # the index of the random number that draws a row; policies have the first ones
-_UNSET = -3  # in `wanted`: the policy was not asked
-# columns of credits: rounds that took place by choice, rows drawn for them, rewards played, then
-# inverse-propensity and doubly robust values
-COUNT, DRAWS, PLAYED, IPS = range(4)
+# columns of credits: rounds that took place by choice, rows drawn for them, rewards played
+COUNT, DRAWS, PLAYED = range(3)
 MOST_DRAWS = 10_000  # of rows for one round
 
 inner_choose: Any = None  # these two are bound by `seated`
@@ -39,7 +32,7 @@ inner_update: Any = None
 
 class LoggedRounds(NamedTuple):
     """A log as data, its rows sorted by arm. Paths write into it, so that a thread needs its own.
-    n rows, K arms, V = 1 + d values: the reward in the user's unit, then the costs in units.
+    n rows, K arms.
     """
 
     upto: Floats  # (n,) the sum of the weights up to each row
@@ -50,13 +43,10 @@ class LoggedRounds(NamedTuple):
     features: Floats  # (n, A, numbers of a context)
     rewards: Floats  # (n,) from 0 to 1
     costs: Ints  # (n, d) units
-    values: Floats  # (n, V)
-    models: Floats  # (n, K, V) what is expected of each arm
-    row: Ints  # (2,) the row that is played, and the first of this round
-    wanted: Ints  # (1,) the arm that the policy chose for the row that is played
-    pending: Floats  # (C,) the credits of this round
+    values: Floats  # (n,) the rewards in the user's unit
+    row: Ints  # (1,) the row that is played
     path: Ints  # (1,) the path that plays, from 0
-    credits: Floats  # (P, C) sums over the rounds of each path
+    credits: Floats  # (P, 3) sums over the rounds of each path
     visits: Ints  # (n,) how often each row was played
     wanted_first: Ints  # (K,) how often each arm was
     lost: Ints  # (1,) paths that found no row
@@ -91,8 +81,7 @@ def view(key: U, tables: LoggedRounds, t: int, context: Floats) -> None:
     if t == 1:
         tables.path[0] += 1
     row = _find_row(tables, 0, tables.upto.shape[0], uniform(at(key, t), _ROW))
-    tables.row[:] = row
-    tables.wanted[:] = _UNSET
+    tables.row[0] = row
     _show_row(tables, row, context)
 
 
@@ -109,29 +98,6 @@ def draw(key: U, tables: LoggedRounds, t: int, arm: int, cost: Ints) -> float:
     return tables.rewards[row]
 
 
-@cold
-def _set_credit(log: LoggedRounds, arm: int) -> None:
-    """Write the credits of this round for the arm, or `SKIP`, that its first row had."""
-    row = log.row[1]
-    same = log.scale * (log.arm[row] == arm)
-    part = log.scale * log.chance[row]
-    n_values = log.values.shape[1]
-    log.pending[:] = 0.0
-    if arm >= 0:
-        for v in range(n_values):
-            value = log.values[row, v]
-            expected = log.models[row, arm, v]
-            log.pending[IPS + v] = same * value
-            log.pending[IPS + n_values + v] = part * expected + same * (value - expected)
-
-
-@cold
-def _add_credit(log: LoggedRounds) -> None:
-    """Add the credits of this round to those of its path."""
-    for c in range(log.pending.shape[0]):
-        log.credits[log.path[0], c] += log.pending[c]
-
-
 class _SeatedParams(NamedTuple):
     """The parameters of a policy, and the log that it plays on."""
 
@@ -142,7 +108,7 @@ class _SeatedParams(NamedTuple):
 def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Ask the policy about rows until it chooses what was logged."""
     log = params.log
-    row = log.row[1]
+    row = log.row[0]
     again = mix(now.key + U(_ROW))
     key = now.key
     number = 0
@@ -161,10 +127,8 @@ def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
         )
         inner_choose(params.inner, state, scratch, fresh, play)
         arm = play.arms[0]
-        if number == 0:
-            _set_credit(log, arm)
-            if arm >= 0:
-                log.wanted_first[arm] += 1
+        if number == 0 and arm >= 0:
+            log.wanted_first[arm] += 1
         if arm < SKIP or arm == log.arm[row]:
             break
         if arm == SKIP and uniform(at(again, number), _ROW + 1) < log.chance[row]:
@@ -178,12 +142,9 @@ def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
         row = _find_row(log, 0, log.upto.shape[0], uniform(key, _ROW))
         _show_row(log, row, now.context)
     log.row[0] = row
-    log.wanted[0] = play.arms[0]
     if play.arms[0] >= SKIP:
         log.credits[log.path[0], COUNT] += 1
         log.credits[log.path[0], DRAWS] += number + 1
-    if play.arms[0] == SKIP:
-        _add_credit(log)
 
 
 def update(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
@@ -192,10 +153,7 @@ def update(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play
     row = log.row[0]
     _show_row(log, row, now.context)
     inner_update(params.inner, state, scratch, now, play)
-    if log.wanted[0] != play.arms[0]:
-        _set_credit(log, play.arms[0])
-    log.pending[PLAYED] = log.values[row, 0]
-    _add_credit(log)
+    log.credits[log.path[0], PLAYED] += log.values[row]
     log.visits[row] += 1
 
 

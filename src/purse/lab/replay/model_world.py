@@ -1,12 +1,9 @@
 r"""The world that a log tells of, for policies without contexts; docs/replay.md derives it.
 
 The rows of an arm with their weights are its distribution of (reward, cost). With N_i pulls of a
-policy in that world, G^ its gain and mu^_i the mean rewards there, the methods differ in the mean
-reward that they give to an arm: G = G^ + sum_i N_i (mu_i - mu^_i),
+policy in that world, its expected gain there is E sum_i N_i mu_i with the self-normalised means
 
-    ips     mu_i = sum_{i_t = i} w_t r_t / n                   n rows in all
-    snips   mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t = mu^_i
-    dr      mu_i = m_i + sum_{i_t = i} w_t (r_t - m_i) / n     m_i: the plain mean of the arm's rows
+    mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from purse.base import amounts
 from purse.lab.data.log import Log
 from purse.lab.replay.bootstrap import redraw
 from purse.types import Floats, Ints, World
@@ -45,25 +41,6 @@ class ModelWorld:
         probabilities = _shares(self.log, self.atom, self.size, counts)
         tables = self.world.tables._replace(below=thresholds(probabilities[None]))
         return replace(self.world, tables=tables)
-
-    def means(self, method: str, counts: Ints) -> Floats:
-        """(K,) The mean reward of each arm by a method, in the user's unit; 0 if never logged."""
-        log = self.log
-        weights = counts * log.weight
-        total, weighted = log.sums(weights), log.sums(weights * log.reward)
-        rounds = log.chances * (counts.sum() / len(log))
-        if method == "ips":
-            return ratio(weighted, rounds)
-        if method == "snips":
-            return ratio(weighted, total)
-        model = ratio(log.sums(counts * log.reward), log.sums(counts))
-        return model + ratio(weighted - model * total, rounds)
-
-    def costs(self, counts: Ints) -> Floats:
-        """(K,) The mean cost of each arm, of the first resource; 0 if never logged."""
-        weights = counts * self.log.weight
-        spent = self.log.sums(weights * self.log.cost[:, 0]) / amounts.UNIT
-        return ratio(spent, self.log.sums(weights))
 
 
 def make_model(log: Log) -> ModelWorld:
@@ -95,8 +72,3 @@ def _shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
     table = np.bincount(atom, weights, minlength=len(log.arms) * size).reshape(len(log.arms), size)
     chances: Floats = table / table.sum(axis=1, keepdims=True)
     return chances
-
-
-def ratio(above: Floats, below: Floats) -> Floats:
-    """(K,) The quotient above / below, or 0 if `below` is 0."""
-    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

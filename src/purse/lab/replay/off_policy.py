@@ -26,12 +26,11 @@ from purse.lab.study.manifest import Recording
 
 _WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
 _FIT = "fit"  # the stop rule of campaigns
-_CAMPAIGN_METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
 def estimate(log: Log, question: Question, n_workers: int | None = None) -> LogResult:
-    """Estimate what each policy gains with each budget, by each method, with 95% intervals that
-    hold the uncertainty of the log.
+    """Estimate what each policy gains with each budget, with 95% intervals that hold the
+    uncertainty of the log.
 
     n_workers   threads; their number changes no result
 
@@ -43,14 +42,14 @@ def estimate(log: Log, question: Question, n_workers: int | None = None) -> LogR
     else:
         command = replace(question, horizon=log.horizon or NO_LIMIT).command(log.origin)
     question.check()
-    methods, seed = question.methods, question.seed
+    seed = question.seed
     rule = question.stop or ("exit" if log.horizon is None else "retry")
     alone = "hold" if rule == "hold" else "exit"
     player = LogPlayer(log, question, workers=validation.workers(n_workers) or usable_cores())
     world = player.model.world
     jobs: list[tuple[Job, str]] = [
         (make_job(policy, world, budget, stop=rule, seed=seed), "policy")
-        for policy in question.players
+        for policy in dict.fromkeys(question.players)
         for budget in question.sizes
     ]
     loops = dict.fromkeys(question.players, rule)
@@ -68,8 +67,7 @@ def estimate(log: Log, question: Question, n_workers: int | None = None) -> LogR
         for number, (job, kind) in enumerate(jobs):
             title = f"{number + 1} of {len(jobs)}, {job.name}, budget {budget_of(job):g}"
             bar.part(ends[number], ends[number + 1] - ends[number], title)
-            by_method = player.by_method(job, bar)
-            answers += [by_method[method]._replace(kind=kind) for method in methods]
+            answers.append(player.answer(job, bar)._replace(kind=kind))
     if question.references:
         answers += as_logged(log, question)
     note = "" if log.contexts is None else log.contexts.note
@@ -104,4 +102,4 @@ def _of_campaign(log: Log, question: Question) -> Question:
     if budgets is None:
         budgets = [list(log.budget) if several else log.budget[0]]
     stop = question.stop or _FIT
-    return replace(question, budgets=budgets, stop=stop, methods=_CAMPAIGN_METHODS)
+    return replace(question, budgets=budgets, stop=stop)

@@ -47,7 +47,6 @@ _TIPS = {
 }
 _LOG_TIPS = {
     "policy": "policy:N",
-    "method": "method:N",
     "B": "budget:Q",
     "estimate": "estimate:Q",
     "from": "low:Q",
@@ -184,9 +183,7 @@ def policies_in(frame: pl.DataFrame) -> list[str]:
 
 
 def _log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
-    """Return a row for each player, in the order of the table, with the estimate that is quoted;
-    other methods are in the table.
-    """
+    """Return a row for each player, in the order of the table."""
     shown = [row for row in quoted(every) if not row["refused"]]
     here = pl.DataFrame(shown, every.schema)
     players, ends = here["policy"].to_list(), [*here["low"], *here["high"]]
