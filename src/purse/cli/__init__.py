@@ -17,7 +17,7 @@ from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.base.text import legible
-from purse.cli import catalog, demo, lab, recommend, replay, serve, study
+from purse.cli import apply, catalog, demo, lab, recommend, replay, serve, study
 from purse.cli.groups import Sections, account, campaign
 from purse.errors import InvalidInput, PurseError
 
@@ -53,6 +53,7 @@ cli.add_sections(
         "Spend a budget": [
             campaign,
             account,
+            apply.apply,
             recommend.recommend,
             serve.serve,
             serve.token,

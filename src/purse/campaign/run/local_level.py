@@ -60,7 +60,7 @@ class LocalLevel:
 
     def __init__(self, terms: Any, storage: Storage) -> None:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
-        self.committer = Committer(terms, _terms_above(storage, terms.account), storage)
+        self.committer = Committer(terms, terms_above(storage, terms.account), storage)
         self.do = self.committer.do
         self._terms_below: dict[str, Any] = {}  # by id
 
@@ -123,11 +123,17 @@ class LocalLevel:
         """Set budget, alerts and arms as terms say. Raise `CampaignExists` if they differ in more,
         before anything is written.
         """
+        self.try_update(terms)
+        request = request_of(None)
+        self.do(lambda change: operators.update(change, terms, request), requests=(request,))
+
+    def try_update(self, terms: Any) -> Transaction:
+        """Return what `update` would do, and write nothing. Raise what it would raise."""
         terms.check_same_as(self.terms, CHANGING)
         level, _, now = self.look()
-        request = request_of(None)
-        operators.update(Transaction(level, now), terms, request)  # whether it is possible
-        self.do(lambda change: operators.update(change, terms, request), requests=(request,))
+        transaction = Transaction(level, now)
+        operators.update(transaction, terms, request_of(None))
+        return transaction
 
     def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
@@ -259,30 +265,13 @@ def create_level(
     above: list[AccountTerms] = []
     if values["account"] is not None:
         storage = connect_storage(storage, token)
-        above = _terms_above(storage, checked_name("account", values["account"]))
-        timed = values["every"] or values.get("until") is not None
-        inherited = ("resources", "time_zone") if timed else ("resources",)
-        values |= {name: getattr(above[-1], name) for name in inherited if values[name] is None}
-    terms = _TERMS[kind].of(values)
-    if isinstance(terms, Terms):
-        terms.check_state()
-    _check_text(terms)
-    _check_above(terms, above)
+        above = terms_above(storage, checked_name("account", values["account"]))
+    terms = new_terms(kind, values, above)
     storage = connect_storage(storage, token, create=True)
     terms = terms.begun_at(storage.now())
 
     def decide(stored: list[StoredLevel], *_: Any) -> Iterator[Writes]:
-        new = (CampaignLevel if kind == CAMPAIGN else Level)(
-            terms, above=level_chain(above, stored)
-        )
-        transaction = Transaction(new, storage.now())
-        for part in new.chain():
-            if part.head.status == ENDED:
-                raise CampaignEnded(f"{part.title} has ended")
-        if isinstance(terms, Terms):
-            terms.check_until(transaction.now)
-        transaction.add("created", terms.as_dict())
-        yield writes_of(transaction, stored)
+        yield writes_of(begin(terms, above, stored, storage.now()), stored)
 
     try:
         storage.create(terms.name, kind, terms.account, len(terms.resources), decide)
@@ -302,6 +291,40 @@ def create_level(
     return LocalLevel(terms, storage)
 
 
+def new_terms(kind: str, values: Mapping[str, Any], above: Sequence[AccountTerms]) -> Any:
+    """Return the checked terms of a new level.
+
+    values   the arguments of `create`
+    above    the terms of the accounts above it, from the top down
+    """
+    if above:
+        timed = values["every"] or values.get("until") is not None
+        inherited = ("resources", "time_zone") if timed else ("resources",)
+        own = {name: getattr(above[-1], name) for name in inherited if values[name] is None}
+        values = {**values, **own}
+    terms = _TERMS[kind].of(values)
+    if isinstance(terms, Terms):
+        terms.check_state()
+    _check_text(terms)
+    _check_above(terms, above)
+    return terms
+
+
+def begin(
+    terms: Any, above: Sequence[AccountTerms], stored: Sequence[StoredLevel], now: int
+) -> Transaction:
+    """Return the transaction that creates a level below those that are stored; time in ms."""
+    make = CampaignLevel if isinstance(terms, Terms) else Level
+    transaction = Transaction(make(terms, above=level_chain(above, stored)), now)
+    for part in transaction.level.chain():
+        if part.head.status == ENDED:
+            raise CampaignEnded(f"{part.title} has ended")
+    if isinstance(terms, Terms):
+        terms.check_until(now)
+    transaction.add("created", terms.as_dict())
+    return transaction
+
+
 def open_level(kind: str, name: str, storage: Storage) -> LocalLevel:
     """Return a level of a storage. Raise `NotFound` if it has none of this kind and name."""
     try:
@@ -318,7 +341,7 @@ def restore_level(
     entries = read_journal(file)
     first = next(entries)  # before a storage is made
     storage = connect_storage(storage, None, create=True)
-    above = _terms_above(storage, account or "")
+    above = terms_above(storage, account or "")
     return LocalLevel(restore(chain([first], entries), storage, name, above), storage)
 
 
@@ -327,12 +350,12 @@ def _read_terms(storage: Storage, name: str, kind: str) -> Any:
     return _TERMS[kind].from_dict(storage.created(name, kind).body)
 
 
-def _terms_above(storage: Storage, name: str) -> list[AccountTerms]:
+def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
     """Return the terms of an account, if there is one, and those above it, top down."""
     if not name:
         return []
     terms = _read_terms(storage, name, ACCOUNT)
-    return [*_terms_above(storage, terms.account), terms]
+    return [*terms_above(storage, terms.account), terms]
 
 
 def _check_text(terms: Any) -> None:

@@ -1,4 +1,5 @@
-"""Reads the file that names receivers: a table of TOML for each, under its name.
+"""Reads the file that names receivers: a table of TOML for each, under its name; in a file of
+budgets, which `purse apply` reads, under `webhooks.NAME`.
 
 address        https://HOST/PATH
 address_env    the environment variable that holds the address, if it is a secret
@@ -15,19 +16,20 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from purse.base.toml import read_toml
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secret
 from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown
 
 _KEYS = ("address", "address_env", "secret_env", "format", "campaigns", "accounts", "allow_private")
+BUDGETS = {"accounts", "campaigns", "webhooks"}  # the sections of a file of budgets
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST = 100  # receivers, each of which has a thread
@@ -53,14 +55,10 @@ class Receiver:
 
 def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[Receiver]:
     """Return the receivers that a file names. Raise `InvalidInput` if it is wrong."""
+    tables = read_toml(path)
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not text in UTF-8"
-        raise InvalidInput(f"cannot read {str(path)!r}: {why}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{path}: {error}") from None
-    try:
+        if BUDGETS & tables.keys():
+            tables = tables.get("webhooks", {})
         if not 1 <= len(tables) <= _MOST:
             raise invalid("receivers", len(tables), f"must be 1 to {_MOST} tables, one for each")
         return [_read_receiver(name, table, environment) for name, table in tables.items()]
