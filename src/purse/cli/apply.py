@@ -112,10 +112,10 @@ def _compare(entries: list[_Entry], address: str) -> list[_Change]:
         storage = in_memory()
     there = {name: kind for kind in _OF for name in storage.names(kind)}
     taken = dict(there)
-    above: dict[str | None, list[Any]] = {None: []}  # the terms of accounts, from the top down
+    above: dict[str, list[Any]] = {"": []}  # the terms of accounts, from the top down
     changes = []
     for kind, arguments in entries:
-        name, account = arguments["name"], arguments.get("account")
+        name, account = arguments["name"], arguments.get("account") or ""
         try:
             if account not in above:
                 above[account] = local_level.terms_above(storage, account)
