@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from genai_prices import Usage
 
+from purse import Campaign
 from purse.base import token_prices
 from purse.errors import InvalidInput
 
@@ -45,3 +47,18 @@ def test_the_most_and_the_least_of_arms() -> None:
         with pytest.raises(InvalidInput) as caught:
             token_prices.arm_costs(models, prompt, answer)
         assert words in str(caught.value)
+
+
+def test_arms_from_prices_and_a_price_that_changes(tmp_path: Path) -> None:
+    place = {"storage": f"sqlite:///{tmp_path}/c.db", "budget": 25, "answer_tokens": 500}
+    models = ["gpt-5-mini", "gpt-5"]
+    campaign = Campaign.create("c", arms=models, prompt_tokens=4_000, **place)
+    assert campaign.terms.resources == ("USD",)
+    assert campaign.ask(arms=["gpt-5-mini"]).held == ("0.002",)
+    # as if the price of a prompt were twice as high
+    again = Campaign.create("c", arms=models, prompt_tokens=8_000, exist_ok="update", **place)
+    assert again.ask(arms=["gpt-5-mini"]).held == ("0.003",)
+    kinds = [entry.kind for entry in campaign.journal()]
+    assert kinds.count("arm_changed") == 2
+    with pytest.raises(InvalidInput, match="set prompt_tokens and answer_tokens"):
+        Campaign.create("d", arms=models, storage=place["storage"], budget=25)

@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 # markupsafe and llvmlite come with jinja2 and numba
 LAB = ("altair", "jinja2", "llvmlite", "markupsafe", "numba", "polars", "scipy", "vl_convert")
 SERVE = ("httptools", "prometheus_client", "starlette", "uvicorn", "uvloop")
-OTHERS = ("gymnasium", "joblib", "litellm", "numba_cuda", "pandas",
+OTHERS = ("genai_prices", "gymnasium", "httpx2", "joblib", "litellm", "numba_cuda", "pandas",
           "psycopg", "pyarrow", "pydantic_ai", "ray")  # fmt: skip
 EXTRAS = (*LAB, *SERVE, *OTHERS)
 MISSING = next(name for name in CHECKED if name in EXTRAS)  # what the lab misses first

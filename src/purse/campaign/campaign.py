@@ -73,6 +73,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         *,
         arms: kinds.Arms,
         budget: kinds.Amounts,
+        prompt_tokens: kinds.Tokens | None = None,
+        answer_tokens: kinds.Tokens | None = None,
         cost_min: kinds.Costs = None,
         resources: kinds.Resources | None = None,
         horizon: kinds.Rounds | None = defaults.HORIZON,
@@ -103,8 +105,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         name           1 to 100 letters, digits, dots, dashes or underscores
         arms           {name: the most that a pull may cost}; for several resources {name: [most,
-                       most]} or {name: {resource: most}}
+                       most]} or {name: {resource: most}}. Or, with `prompt_tokens`, a list of
+                       language models: the most that a call costs is their price
         budget         decimal text or a number; for several resources a list, or {resource: amount}
+        prompt_tokens   the longest prompt of a language model; None: `arms` says what pulls cost
+        answer_tokens   the longest answer, hidden reasoning included; None: `arms` says it
         cost_min       the least that a pull costs: one amount, one for each arm, or one for each
                        arm and resource, shape (K, d); None: a thousandth of the most. If both
                        are equal for all arms, costs are known, as some policies need it
@@ -162,9 +167,18 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
         that was created with other values.
-        Raise `InvalidInput` when a value is not allowed.
+        Raise `InvalidInput` when a value is not allowed, or genai-prices knows no price of a model.
         """
-        return cls._create(locals())
+        values = locals()
+        tokens = values.pop("prompt_tokens"), values.pop("answer_tokens")
+        if tokens != (None, None):
+            from purse.base.token_prices import arm_costs
+
+            values["arms"], least = arm_costs(arms, *tokens)
+            values["cost_min"] = least if cost_min is None else cost_min
+            if resources is None and account is None:
+                values["resources"] = ["USD"]
+        return cls._create(values)
 
     @property
     def terms(self) -> Terms:

@@ -7,7 +7,11 @@ A default that the method has is added to it; every other one stands in the text
 OPTIONS = {
     "new": {
         "arms": "Arm and the most that a pull of it may cost, for several resources as 0.01,500; "
-        "repeat it for each arm",
+        "or, with --prompt-tokens, a language model; repeat it for each arm",
+        "prompt_tokens": "The longest prompt of a language model [default: --arm says what pulls "
+        "cost]",
+        "answer_tokens": "The longest answer, hidden reasoning included [default: --arm says what "
+        "pulls cost]",
         "budget": "The amount that may be spent in all, or in each period; for several resources "
         "as 0.01,500",
         "cost_min": "The least that a pull costs, as the policy knows it: of all arms, or of each "

@@ -79,6 +79,18 @@ def amounts(text: str) -> Any:
     return parts if len(parts) > 1 else text
 
 
+def _arm(text: str) -> str | tuple[str, Any]:
+    """Return an arm with what it may cost, or the name of a language model."""
+    return pair(text) if "=" in text else text
+
+
+def _armed(arms: Iterable[Any]) -> Any:
+    """Return {arm: what it may cost}, or the names of language models."""
+    arms = list(arms)
+    names = [arm for arm in arms if isinstance(arm, str)]
+    return names if arms == names else once("arm", map(pair, names) if names else arms)
+
+
 def pair(text: str) -> tuple[str, Any]:
     """Return a name, which may have an equals sign in it, and an amount."""
     name, equals, amount = text.rpartition("=")
@@ -303,30 +315,26 @@ Range: TypeAlias = Annotated[
         "LOW,HIGH",
     ),
 ]
+_ARMS: Schema = {
+    "anyOf": [
+        {"type": "array", "items": _NAME, "minItems": 1},
+        {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)},
+    ]
+}
 Arms: TypeAlias = Annotated[
-    Mapping[str, Any],
+    Sequence[str] | Mapping[str, Any],
     ValueKind(
-        {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)}
-        | {"examples": [{"small": "0.01", "large": "0.05"}]},
-        pair,
+        {**_ARMS, "examples": [{"small": "0.01", "large": "0.05"}]},
+        _arm,
         "NAME=COST",
         "arm",
-        partial(once, "arm"),
+        _armed,
     ),
 ]
 Allowed: TypeAlias = Annotated[
-    Sequence[str] | Mapping[str, Any],
-    ValueKind(
-        {
-            "anyOf": [
-                {"type": "array", "items": _NAME, "minItems": 1},
-                {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)},
-            ]
-        },
-        metavar="NAME",
-        one="arm",
-    ),
+    Sequence[str] | Mapping[str, Any], ValueKind(_ARMS, metavar="NAME", one="arm")
 ]
+Tokens: TypeAlias = Annotated[int, ValueKind({"type": "integer", "minimum": 0}, int, "TOKENS")]
 Labels: TypeAlias = Annotated[
     Mapping[str, str],
     ValueKind(

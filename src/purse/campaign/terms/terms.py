@@ -385,7 +385,8 @@ def _read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], ND
             "arms",
             arms,
             "must say the most that a pull of each arm may cost, such as "
-            f"{{'small': {example}, 'large': {example}}}",
+            f"{{'small': {example}, 'large': {example}}}"
+            + ("; of models, set prompt_tokens and answer_tokens" if arms else ""),
         )
     armed = names("arms", list(arms))
     rows = in_order("arms", arms, armed, resources)

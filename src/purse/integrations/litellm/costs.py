@@ -223,7 +223,7 @@ def create_campaign(
         arms=maxima,
         budget=budget,
         storage=storage,
-        **{"resources": ["USD"], "exist_ok": True, **terms},
+        **{"resources": ["USD"], "exist_ok": "update", **terms},
     )
 
 
