@@ -8,6 +8,7 @@
 #             GPU code of all policies; the TypeScript example; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
 # make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
+# make lowest  the first steps with the oldest version of each package that is allowed
 # make shape  the shape of the code in figures: a mirror, not a gate
 # make clean  remove the environments and all caches
 PYTHON ?= python3
@@ -21,7 +22,7 @@ TOOK = echo "$(1): $$(($$(date +%s) - begin)) s"
 
 unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
 
-.PHONY: demo test pytest coverage lint shape docs html site images paper leaderboard bench soak numba-versions clean
+.PHONY: demo test pytest coverage lint shape docs html site images paper leaderboard bench soak numba-versions lowest clean
 
 demo: $(STAMP)-lab
 	$(BIN)/purse compare
@@ -92,6 +93,12 @@ soak-%:
 numba-versions: | $(VENV)/bin/python
 	$(BIN)/python -m benchmarks.numba_versions
 
+lowest: | $(VENV)/bin/python
+	$(INSTALL) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct ".[lab]"
+	.venv-lowest/bin/python .ci/first_steps
+
 # once: else each worker would make Python's own code of all that it imports, all at the same time
 $(VENV)/.collected: $(STAMP)-test
 	$(START) && { $(BIN)/python -m pytest --collect-only -q > /dev/null; $(call TOOK,first look at the tests once); } > $@
@@ -111,5 +118,5 @@ $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
 	$(START) && $(INSTALL) "pip>=25.1" && $(INSTALL) --editable . --group $* && $(call TOOK,set-up once) > $@
 
 clean:
-	rm -rf $(VENV) .venv-docs purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) .venv-* purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,7 +37,8 @@ def _renew() -> None:
     _threads = ThreadPoolExecutor(_MOST, "purse-async")
 
 
-os.register_at_fork(after_in_child=_renew)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:

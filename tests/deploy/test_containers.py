@@ -39,6 +39,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 COMPOSE: dict[str, Any] = read_yaml("compose.yaml")
 SERVICES: dict[str, Any] = COMPOSE["services"]
 SECRET = re.compile(r"\$\{(\w+):\?[^}]+\}")  # refused in one line where it is not set
+DIGEST = "@sha256:[0-9a-f]{64}"  # an image cannot change under its tag
 # of the images; what they read is on their pages
 FOREIGN = {
     "postgres": {"POSTGRES_USER", "POSTGRES_PASSWORD"},
@@ -79,7 +80,7 @@ def test_the_extras_and_the_version_of_python_are_the_projects() -> None:
     )
     images = {rest.split()[0] for word, rest in instructions() if word == "FROM"}
     (image,) = images
-    (version,) = re.findall(r"^python:(3\.\d+)-slim$", image)
+    (version,) = re.findall(rf"^python:(3\.\d+)-slim{DIGEST}$", image)
     assert f"Programming Language :: Python :: {version}" in PROJECT["project"]["classifiers"]
 
 
@@ -155,7 +156,7 @@ def test_images_are_built_from_the_container_file_or_name_their_version() -> Non
     assert (context / build["dockerfile"]).is_file()
     assert "command" not in SERVICES["purse"]  # the container file's
     for name in ("postgres", "prometheus", "grafana"):
-        assert re.fullmatch(r"(\w+/)?\w+:v?\d+(\.\d+)*", SERVICES[name]["image"])
+        assert re.fullmatch(rf"(\w+/)?\w+:v?\d+(\.\d+)*{DIGEST}", SERVICES[name]["image"])
     for service in SERVICES.values():
         assert set(service.get("depends_on", ())) <= set(SERVICES)
         assert set(service.get("secrets", ())) <= set(COMPOSE["secrets"])
@@ -237,6 +238,21 @@ def test_the_checks_run_on_every_python_that_the_package_names() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
     matrix = workflow["jobs"]["checks"]["strategy"]["matrix"]["python"]
     assert matrix == [version for version in named if re.fullmatch(r"3\.\d+", version)]
+
+
+def test_actions_are_named_by_what_they_are_and_not_by_a_tag_that_may_move() -> None:
+    for path in sorted((ROOT / ".github/workflows").iterdir()):
+        uses = re.findall(r"uses: (.*)", path.read_text())
+        assert uses
+        for action in uses:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", action), action
+
+
+def test_the_first_steps_of_other_systems_succeed_here() -> None:
+    steps = [sys.executable, ROOT / ".ci/first_steps"]
+    done = subprocess.run(steps, capture_output=True, text=True, check=True)
+    assert "2 told" in done.stdout
+    assert "exp3++.bwk" in done.stdout
 
 
 def test_what_is_built_names_addresses_and_has_no_relative_link(tmp_path: Path) -> None:

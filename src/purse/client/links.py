@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import sys
 import time
 from collections import deque
 from http.client import HTTPException, HTTPMessage
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 _MOST_IDLE = 32  # connections that are kept
 _LARGEST = 64_000_000  # bytes of an answer
 LOST = (OSError, HTTPException)  # what a request without an answer raises
+
+
+def _is_readable(link: socket.socket) -> bool:
+    """Say whether a connection can be read without waiting."""
+    if sys.platform == "win32":
+        return bool(select.select([link], [], [], 0)[0])
+    poll = select.poll()  # `select.select` knows no file above 1,023 here
+    poll.register(link, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 class Links:
@@ -96,12 +106,9 @@ class Links:
                 link = self._idle.pop()
             except IndexError:
                 return None
-            # what can be read from an idle connection is that the server has closed it
-            poll = select.poll()
-            poll.register(link, select.POLLIN)
-            if not poll.poll(0):
+            if not _is_readable(link):
                 return link
-            link.close()
+            link.close()  # all that can be read from an idle connection is that it was closed
 
     def _connect(self, deadline: float) -> socket.socket:
         address, first = self._address, self._proxy or self._address
