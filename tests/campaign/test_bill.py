@@ -136,9 +136,9 @@ def test_an_arm_costs_what_it_has_cost_until_an_operator_says_otherwise() -> Non
         "0.02 units more was spent than held: 1 call was billed above its maximum"
     )
     assert dearer.text == (
-        "a call of 'a' was billed above its maximum, 0.01, and the next one holds 0.03; set-arm a "
-        "--cost-max 0.03 says that this is right, set-arm a --cost-max 0.01 and charge --credit "
-        "undo a wrong report"
+        "a call of 'a' was billed above its maximum, 0.01, and the next one holds 0.03; purse "
+        "campaign set-arm test a --cost-max 0.03 says that this is right; --cost-max 0.01 and "
+        "purse campaign charge test --credit AMOUNT undo a wrong report"
     )
     (event,) = (entry.body for entry in campaign.journal() if entry.kind == "event")
     assert (event["arm"], event["most"]) == ("a", [30_000_000])

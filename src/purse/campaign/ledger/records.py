@@ -145,13 +145,7 @@ class Head:
     @classmethod
     def from_json(cls, text: str) -> Head:
         """Return a head as it was stored."""
-        return cls.of(orjson.loads(text))
-
-    @classmethod
-    def of(cls, facts: dict[str, Any]) -> Head:
-        """Return a head of these facts, without those that an earlier purse kept."""
-        fields = cls.__dataclass_fields__
-        return cls(**{name: fact for name, fact in facts.items() if name in fields})
+        return cls(**orjson.loads(text))
 
     def count(self, what: str, change: int = 1) -> None:
         """Count up or down."""

@@ -222,18 +222,13 @@ def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
 
 def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[_Cause]:
     """Yield what a rule finds after an entry, new or not."""
+    if rule.endswith("%"):
+        if entry.kind != "asked":  # which spends nothing
+            yield from _used_up(level, rule)
+        return
     steps = level.head.clock_steps
     hour = [entry.at // HOUR, *([steps] if steps else [])]
-    if rule.endswith("%"):
-        balances, period = level.balances, level.period
-        used = [balance.spent + balance.presumed for balance in balances]
-        whole = [balance.budget for balance in balances]
-        if period is not None:
-            used, whole = period.spent(balances), period.budget(balances)
-        for resource, (part, budget) in enumerate(zip(used, whole, strict=True)):
-            if budget and 100 * part >= int(rule[:-1]) * budget:
-                yield _of_budget(level, rule, resource)
-    elif rule == "overrun":
+    if rule == "overrun":
         if entry.body.get("over"):
             yield rule, hour, _dearer_arm(level, entry) if own else {}
     elif rule == "expired":
@@ -247,6 +242,17 @@ def _causes(level: Level, entry: LedgerEntry, rule: str, own: bool) -> Iterator[
         for cool in map(CoolDown._make, failures):
             if cool.length and cool.begun == entry.at:
                 yield f"{rule}:{cool.arm}", hour, {"arm": level.arms.names[cool.arm]}
+
+
+def _used_up(level: Level, rule: str) -> Iterator[_Cause]:
+    """Yield the resources of which a part of the budget is spent or presumed spent."""
+    balances, period = level.balances, level.period
+    used = [balance.spent + balance.presumed for balance in balances]
+    if period is not None:
+        used = period.spent(balances)
+    for resource, (part, budget) in enumerate(zip(used, level.granted, strict=True)):
+        if budget and 100 * part >= int(rule[:-1]) * budget:
+            yield _of_budget(level, rule, resource)
 
 
 def _dearer_arm(level: Level, entry: LedgerEntry) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def _take_over(
     level: Level, seq: int, head: Any, balances: Any, tickets: Any = (), sums: Any = ()
 ) -> None:
     """Let a level be what a checkpoint says."""
-    level.seq, level.head = seq, Head.of(head)
+    level.seq, level.head = seq, Head(**head)
     level.balances = [Balance(*counters) for counters in balances]
     if isinstance(level, CampaignLevel):
         level.arms = type(level)(level.terms, seq, level.head).arms

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
+from shlex import quote
 from typing import Any
 
 from purse.base.text import count
@@ -223,18 +224,18 @@ def _dearer(level: CampaignLevel) -> Iterator[str]:
     """Yield which arms cost more than declared, whether money is left for them, and what to type
     if a report was mistaken.
     """
-    arms, free = level.arms, level.available()
+    arms, free, campaign = level.arms, level.available(), level.terms.name
     for arm, declared in arms.declared.items():
         if not arms.is_retired[arm]:
-            now, before = (", ".join(texts(units)) for units in (arms.cost_max[arm], declared))
-            words = (
-                f"a call of {arms.names[arm]!r} was billed above its maximum, {before}, and the "
+            name, waits = arms.names[arm], not fits(arms.cost_max[arm], free)
+            now, before = (",".join(texts(units)) for units in (arms.cost_max[arm], declared))
+            yield (
+                f"a call of {name!r} was billed above its maximum, {before}, and the next one "
+                f"holds {now}{', more than is left: it waits' if waits else ''}; purse campaign "
+                f"set-arm {campaign} {quote(name)} --cost-max {now} says that this is right; "
+                f"--cost-max {before} and purse campaign charge {campaign} --credit AMOUNT undo "
+                "a wrong report"
             )
-            words += f"next one holds {now}"
-            words += "" if fits(arms.cost_max[arm], free) else ", more than is left: it waits"
-            undo = f"set-arm {arms.names[arm]} --cost-max"
-            words += f"; {undo} {now} says that this is right, {undo} {before} and charge --credit "
-            yield words + "undo a wrong report"
 
 
 def _clock_alarm(head: Head, now: int) -> Iterator[Alarm]:
