@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from purse.campaign.api.states import RUNNING
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.period import Period
@@ -14,9 +12,8 @@ from purse.campaign.rules import transaction as transactions
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.terms.calendar import ALL
 from purse.campaign.views import status
-from tests.support.mutations import NEVER_OVERSPENT, take_any_number, without
+from tests.support.mutations import NEVER_OVERSPENT, Patch, instead_of, take_any_number, without
 
-Patch = pytest.MonkeyPatch
 Reach = Callable[[Level, Any], int]  # how many levels above a level book a move
 
 
@@ -86,26 +83,18 @@ def ask_under_stopped_accounts(patch: Patch) -> None:
     patch.setattr(asks, "_refuse_stopped", lambda _: None)
 
 
-def forget_top_ups(patch: Patch) -> None:
+@instead_of(Transaction, "repeated")
+def forget_top_ups(repeated: Any, at: Transaction, request: str, kind: str, same: Any) -> Any:
     """The request of a top-up is not looked up."""
-    repeated = Transaction.repeated
-
-    def forgetful(transaction: Transaction, request: str, kind: str, same: Any) -> Any:
-        return None if kind == "topped_up" else repeated(transaction, request, kind, same)
-
-    patch.setattr(Transaction, "repeated", forgetful)
+    return None if kind == "topped_up" else repeated(at, request, kind, same)
 
 
-def renew_twice(patch: Patch) -> None:
+@instead_of(Transaction, "add")
+def renew_twice(add: Any, transaction: Transaction, kind: str, body: Any, **named: Any) -> Any:
     """Each boundary is made twice."""
-    add = Transaction.add
-
-    def doubled(transaction: Transaction, kind: str, body: dict[str, Any], **named: Any) -> Any:
-        if kind == "renewed":
-            add(transaction, kind, body, **named)
-        return add(transaction, kind, body, **named)
-
-    patch.setattr(Transaction, "add", doubled)
+    if kind == "renewed":
+        add(transaction, kind, body, **named)
+    return add(transaction, kind, body, **named)
 
 
 def renew_twice_unseen(patch: Patch) -> None:
@@ -114,79 +103,58 @@ def renew_twice_unseen(patch: Patch) -> None:
     take_any_number(patch, "purse_one_answer")
 
 
-def renew_once_a_transaction(patch: Patch) -> None:
+@instead_of(Transaction, "renew")
+def renew_once_a_transaction(renew: Any, transaction: Transaction) -> None:
     """Of the boundaries that were slept through, one is made."""
-    renew = Transaction.renew
-
-    def once(transaction: Transaction) -> None:
-        now, ends = transaction.now, [each.period.ends for each in transaction.level.chain()
-                                      if each.period]  # fmt: skip
-        transaction.now = min([now, *ends])
-        renew(transaction)
-        transaction.now = now
-
-    patch.setattr(Transaction, "renew", once)
+    now = transaction.now
+    ends = [each.period.ends for each in transaction.level.chain() if each.period]
+    transaction.now = min([now, *ends])
+    renew(transaction)
+    transaction.now = now
 
 
-def renew_what_is_paused(patch: Patch) -> None:
+@instead_of(Level, "due")
+def renew_what_is_paused(due: Any, level: Level, at: int) -> Any:
     """Boundaries are made for budgets that stand still."""
-    due = Level.due
-
-    def blind(level: Level, at: int) -> str:
-        status, level.head.status = level.head.status, RUNNING
-        kind = due(level, at)
-        level.head.status = status
-        return kind
-
-    patch.setattr(Level, "due", blind)
+    status, level.head.status = level.head.status, RUNNING
+    kind = due(level, at)
+    level.head.status = status
+    return kind
 
 
-def resume_by_the_clock(patch: Patch) -> None:
+@instead_of(operators, "set_status")
+def resume_by_the_clock(set_status: Any, transaction: Transaction, kind: str, status: str) -> None:
     """After a pause the next boundary is the first after now, even one that was made."""
-    set_status = operators.set_status
-
-    def forgetful(transaction: Transaction, kind: str, status: str) -> None:
-        level = transaction.level
-        if status == RUNNING and level.period is not None:
-            end = transaction.end_after(level, level.period.ends, transaction.now)
-            transaction.add(kind, end)
-        else:
-            set_status(transaction, kind, status)
-
-    patch.setattr(operators, "set_status", forgetful)
+    level = transaction.level
+    if status == RUNNING and level.period is not None:
+        end = transaction.end_after(level, level.period.ends, transaction.now)
+        transaction.add(kind, end)
+    else:
+        set_status(transaction, kind, status)
 
 
-def keep_the_refunds_of_ended_periods(patch: Patch) -> None:
+@instead_of(Period, "after_hold")
+def keep_the_refunds_of_ended_periods(after_hold: Any, period: Period, move: Any, _: Any) -> Any:
     """What comes back from an ended period can be spent again."""
-    after_hold = Period.after_hold
-    patch.setattr(Period, "after_hold", lambda period, move, _: after_hold(period, move, ALL))
+    return after_hold(period, move, ALL)
 
 
-def carry_all(patch: Patch) -> None:
+@instead_of(Period, "next")
+def carry_all(begin: Any, period: Period, balances: Any, more: Any, _: Any, *rest: Any) -> Any:
     """Nothing is dropped at a boundary, whatever the terms say."""
-    begin = Period.next
-    patch.setattr(
-        Period,
-        "next",
-        lambda period, balances, allowance, _, *more: begin(
-            period, balances, allowance, ALL, *more
-        ),
-    )
+    return begin(period, balances, more, ALL, *rest)
 
 
-def wait_for_the_hour_of_a_clock_that_was_ahead(patch: Patch) -> None:
+@instead_of(transactions, "_is_new")
+def wait_for_the_hour_of_a_clock_that_was_ahead(_: Any, level: Level, cause: Any) -> bool:
     """An event of an hour that lies before the last one is none."""
-    patch.setattr(
-        transactions,
-        "_is_new",
-        lambda level, cause: cause[1] > level.head.alerted.get(cause[0], []),
-    )
+    return bool(cause[1] > level.head.alerted.get(cause[0], []))
 
 
-def wait_for_the_period_of_a_clock_that_was_ahead(patch: Patch) -> None:
+@instead_of(Level, "due")
+def wait_for_the_period_of_a_clock_that_was_ahead(due: Any, level: Level, at: int) -> Any:
     """A period ends when it ends, whatever the clock says now."""
-    due = Level.due
-    patch.setattr(Level, "due", lambda level, at: due(level, at).replace("clock", ""))
+    return due(level, at).replace("clock", "")
 
 
 def grant_again_what_a_clock_comes_back_to(patch: Patch) -> None:

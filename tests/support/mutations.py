@@ -3,7 +3,7 @@ monkeypatch that is undone afterwards.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 
 from purse.campaign.api.states import HELD, TOLD
 from purse.campaign.ledger import campaign_level
-from purse.campaign.ledger import ticket as tickets
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import _SEAL
@@ -32,10 +31,25 @@ from purse.campaign.terms.arms import PolicyView
 from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
+Fault = Callable[[Patch], None]
 NEVER_OVERSPENT = (
     "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget + overdraft),"
 )
 HELD_IS_NEVER_NEGATIVE = " AND held >= 0"
+
+
+def instead_of(owner: Any, name: str) -> Callable[[Callable[..., Any]], Fault]:
+    """Make a fault of a function: it is called in the place of the owner's, which it gets first."""
+
+    def fault_of(function: Callable[..., Any]) -> Fault:
+        def fault(patch: Patch) -> None:
+            right = getattr(owner, name)
+            patch.setattr(owner, name, lambda *given, **named: function(right, *given, **named))
+
+        fault.__name__, fault.__doc__ = function.__name__, function.__doc__
+        return fault
+
+    return fault_of
 
 
 def without(patch: Patch, *parts: str) -> None:
@@ -69,38 +83,26 @@ def drop_the_guard_and_the_check(patch: Patch) -> None:
     without(patch, NEVER_OVERSPENT)
 
 
-def hold_another_amount(patch: Patch) -> None:
+@instead_of(Transaction, "add")
+def hold_another_amount(add: Any, at: Transaction, kind: str, body: Any, **more: Any) -> Any:
     """An entry holds another amount than the rule says."""
-    add = Transaction.add
-
-    def generous(transaction: Transaction, kind: str, body: dict[str, Any], **more: Any) -> Any:
-        if kind == "asked":
-            body = {**body, "held": [max(0, units - 1) for units in body["held"]]}
-        return add(transaction, kind, body, **more)
-
-    patch.setattr(Transaction, "add", generous)
+    if kind == "asked":
+        body = {**body, "held": [max(0, units - 1) for units in body["held"]]}
+    return add(at, kind, body, **more)
 
 
-def book_another_amount(patch: Patch) -> None:
+@instead_of(Level, "book")
+def book_another_amount(book: Any, level: Level, move: Any, *more: Any, **holds: bool) -> None:
     """The fold books one unit less than an entry says was spent."""
-    book = Level.book
-
-    def careless(level: Level, move: Any, *more: Any, **holds: bool) -> None:
-        less = [(budget, max(0, spent - 1), *rest) for budget, spent, *rest in move]
-        book(level, less, *more, **holds)
-
-    patch.setattr(Level, "book", careless)
+    less = [(budget, max(0, spent - 1), *rest) for budget, spent, *rest in move]
+    book(level, less, *more, **holds)
 
 
-def forget_reports(patch: Patch) -> None:
+@instead_of(reports, "_pulled_ticket")
+def forget_reports(pulled: Any, transaction: Transaction, number: int, *more: str) -> TicketRecord:
     """A ticket that was told looks as if it were still out."""
-    pulled = reports._pulled_ticket
-
-    def forgetful(transaction: Transaction, number: int, *more: str) -> TicketRecord:
-        ticket = pulled(transaction, number, *more)
-        return out_again(transaction, ticket) if ticket.state == TOLD else ticket
-
-    patch.setattr(reports, "_pulled_ticket", forgetful)
+    ticket: TicketRecord = pulled(transaction, number, *more)
+    return out_again(transaction, ticket) if ticket.state == TOLD else ticket
 
 
 def out_again(transaction: Transaction, ticket: TicketRecord) -> TicketRecord:
@@ -131,16 +133,10 @@ def void_after_tell(patch: Patch) -> None:
     without(patch, HELD_IS_NEVER_NEGATIVE)
 
 
-def forget_conflicts(patch: Patch) -> None:
+@instead_of(Transaction, "add")
+def forget_conflicts(add: Any, at: Transaction, kind: str, *body: Any, **more: Any) -> Any:
     """What was said too late is not kept."""
-    add = Transaction.add
-    patch.setattr(
-        Transaction,
-        "add",
-        lambda transaction, kind, *arguments, **named: (
-            None if kind == "conflict" else add(transaction, kind, *arguments, **named)
-        ),
-    )
+    return None if kind == "conflict" else add(at, kind, *body, **more)
 
 
 def forget_requests(patch: Patch) -> None:
@@ -154,15 +150,12 @@ def hold_twice(patch: Patch) -> None:
     take_any_number(patch, "purse_one_answer")
 
 
-def release_on_expiry(patch: Patch) -> None:
+@instead_of(reports, "expire")
+def release_on_expiry(_: Any, transaction: Transaction, due: Sequence[TicketRecord]) -> int:
     """What outlives its deadline is given out again."""
-
-    def released(transaction: Transaction, due: Sequence[TicketRecord]) -> int:
-        for ticket in due:
-            transaction.add("voided", {}, ticket=ticket.id)
-        return len(due)
-
-    patch.setattr(reports, "expire", released)
+    for ticket in due:
+        transaction.add("voided", {}, ticket=ticket.id)
+    return len(due)
 
 
 def swallow_overruns(patch: Patch) -> None:
@@ -170,15 +163,11 @@ def swallow_overruns(patch: Patch) -> None:
     patch.setattr(TicketRecord, "overrun", property(lambda ticket: [0] * len(ticket.held)))
 
 
-def spend_up_to_the_hold(patch: Patch) -> None:
+@instead_of(campaign_level, "moved_between")
+def spend_up_to_the_hold(moved: Any, before: TicketRecord, after: TicketRecord) -> Any:
     """What a call cost above its hold does not count, as by the first rules."""
-    moved = tickets.moved_between
-
-    def within(before: TicketRecord, after: TicketRecord) -> Any:
-        rows = moved(before, after)
-        return [(more, paid - over, *rest, over) for more, paid, *rest, over in rows]
-
-    patch.setattr(campaign_level, "moved_between", within)
+    rows = moved(before, after)
+    return [(more, paid - over, *rest, over) for more, paid, *rest, over in rows]
 
 
 def expect_what_was_declared(patch: Patch) -> None:
@@ -197,19 +186,15 @@ def let_asks_overdraw(patch: Patch) -> None:
     patch.setattr(Level, "book", covered)
 
 
-def alert_on_what_was_held(patch: Patch) -> None:
+@instead_of(transaction_rules, "_causes")
+def alert_on_what_was_held(causes: Any, level: Level, *more: Any) -> Any:
     """Percentages do not count what was billed above holds."""
-    causes = transaction_rules._causes
-
-    def within(level: Level, *more: Any) -> Any:
-        whole = level.balances
-        level.balances = [part._replace(spent=part.spent - part.overrun) for part in whole]
-        try:
-            return list(causes(level, *more))
-        finally:
-            level.balances = whole
-
-    patch.setattr(transaction_rules, "_causes", within)
+    whole = level.balances
+    level.balances = [part._replace(spent=part.spent - part.overrun) for part in whole]
+    try:
+        return list(causes(level, *more))
+    finally:
+        level.balances = whole
 
 
 def cache_the_counters(patch: Patch) -> None:
@@ -272,31 +257,25 @@ def acknowledge_before_commit(patch: Patch) -> None:
     patch.setattr(_PostgresSession, "write", lost)
 
 
-def sync_less(patch: Patch) -> None:
+@instead_of(Sqlite, "_opened")
+def sync_less(opened: Any, database: Sqlite) -> Any:
     """The log is synced when it is moved into the file, not at every commit."""
-    opened = Sqlite._opened
-
-    def hasty(database: Sqlite) -> Any:
-        db = opened(database)
-        db.execute("PRAGMA synchronous = NORMAL")
-        return db
-
-    patch.setattr(Sqlite, "_opened", hasty)
+    db = opened(database)
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
 
 
-def use_the_probability_of_now(patch: Patch) -> None:
+@instead_of(Learner, "learn")
+def use_the_probability_of_now(
+    learn: Any, policy: Learner, told: Any, seq: int, digest: str
+) -> None:
     """A report is weighed by the probability of now, not by its ticket's."""
-    learn = Learner.learn
-
-    def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
-        for number, body in told:
-            budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
-            seen = PolicyView(body["t"], budget, [0] * n_arms, [], None, None)
-            now = policy.probabilities(seen)
-            learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
-        learn(policy, [], seq, digest)
-
-    patch.setattr(Learner, "learn", confused)
+    for number, body in told:
+        budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
+        seen = PolicyView(body["t"], budget, [0] * n_arms, [], None, None)
+        now = policy.probabilities(seen)
+        learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
+    learn(policy, [], seq, digest)
 
 
 def trust_checkpoints(patch: Patch) -> None:
@@ -329,26 +308,20 @@ class Deferred(apsw.Connection):
         return super().execute(statements.replace("BEGIN IMMEDIATE", "BEGIN"), *arguments, **named)
 
 
-def pay_what_was_settled_again(patch: Patch) -> None:
+@instead_of(CampaignLevel, "reported")
+def pay_what_was_settled_again(
+    reported: Any, level: CampaignLevel, entry: Any, before: TicketRecord
+) -> None:
     """The money of a settled ticket moves once more when its reward comes."""
-    reported = CampaignLevel.reported
-
-    def greedy(level: CampaignLevel, entry: Any, before: TicketRecord) -> None:
-        reported(level, entry, before._replace(costs=None) if entry.kind == TOLD else before)
-
-    patch.setattr(CampaignLevel, "reported", greedy)
+    reported(level, entry, before._replace(costs=None) if entry.kind == TOLD else before)
 
 
-def keep_the_hold_of_what_failed(patch: Patch) -> None:
+@instead_of(reports, "fail")
+def keep_the_hold_of_what_failed(
+    fail: Any, transaction: Transaction, number: int, _: Any, reason: str
+) -> Any:
     """A call that failed costs all that was held for it."""
-    fail = reports.fail
-    patch.setattr(
-        reports,
-        "fail",
-        lambda transaction, number, costs, reason: fail(
-            transaction, number, transaction.find(number).held, reason
-        ),
-    )
+    return fail(transaction, number, transaction.find(number).held, reason)
 
 
 def learn_from_what_was_void(patch: Patch) -> None:
@@ -356,16 +329,12 @@ def learn_from_what_was_void(patch: Patch) -> None:
     patch.setattr("purse.campaign.run.learner.OPEN", ("held", "presumed", "void"))
 
 
-def fail_open(patch: Patch) -> None:
+@instead_of(Committer, "do")
+def fail_open(do: Any, committer: Committer, decide: Any, **wants: Any) -> Any:
     """If the storage does not answer, an ask is admitted."""
-    do = Committer.do
-
-    def generous(committer: Committer, decide: Any, **wants: Any) -> Any:
-        try:
-            return do(committer, decide, **wants)
-        except StorageUnavailable:
-            held = list(committer.terms.cost_max[0])
-            ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
-            return [ticket], committer.terms.first_arms
-
-    patch.setattr(Committer, "do", generous)
+    try:
+        return do(committer, decide, **wants)
+    except StorageUnavailable:
+        held = list(committer.terms.cost_max[0])
+        ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
+        return [ticket], committer.terms.first_arms

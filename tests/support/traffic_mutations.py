@@ -4,8 +4,6 @@ rewards, exploration, and arms that come and go. Each function breaks one of the
 
 from typing import Any
 
-import pytest
-
 from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.cooldown import CoolDown
@@ -15,20 +13,19 @@ from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run import committer, learner
 from purse.campaign.run.learner import Learner
 from purse.campaign.terms.arms import Arms, PolicyView
+from tests.support.mutations import Patch, instead_of
 
-Patch = pytest.MonkeyPatch
 
-
-def ignore_masks(patch: Patch) -> None:
+@instead_of(asks, "allowed_arms")
+def ignore_masks(allow: Any, transaction: Transaction, _: Any, left: Any) -> Any:
     """Any arm may be chosen, whatever the ask allows."""
-    allow = allowed_arms.allowed_arms
-    patch.setattr(asks, "allowed_arms", lambda transaction, _, left: allow(transaction, None, left))
+    return allow(transaction, None, left)
 
 
-def hold_the_maximum_of_the_arm(patch: Patch) -> None:
+@instead_of(asks, "needs")
+def hold_the_maximum_of_the_arm(needs: Any, level: CampaignLevel, _: Any) -> Any:
     """What a call may cost at most does not matter."""
-    needs = allowed_arms.needs
-    patch.setattr(asks, "needs", lambda level, _: needs(level, None))
+    return needs(level, None)
 
 
 def allow_any_maximum(patch: Patch) -> None:
@@ -52,16 +49,13 @@ def hand_out_the_dead(patch: Patch) -> None:
         patch.setattr(asks, state, "nothing")
 
 
-def cool_down_as_long_as_at_first(patch: Patch) -> None:
+@instead_of(cooldown, "failed")
+def cool_down_as_long_as_at_first(failed: Any, head: Head, *more: int) -> None:
     """The second cool-down in a row is not longer than the first."""
-    failed = cooldown.failed
-
-    def short(head: Head, arm: int, ticket: int, now: int, first: int, rest: int) -> None:
-        failed(head, arm, ticket, now, first, rest)
-        for row in head.cooling:
-            row[2] = min(first, row[2])
-
-    patch.setattr(cooldown, "failed", short)
+    failed(head, *more)
+    *_, first, _ = more
+    for row in head.cooling:
+        row[2] = min(first, row[2])
 
 
 def cool_down_for_ever(patch: Patch) -> None:
@@ -69,16 +63,12 @@ def cool_down_for_ever(patch: Patch) -> None:
     patch.setattr(CoolDown, "wait", lambda each, _now: each.length)
 
 
-def cool_down_for_calls_in_flight(patch: Patch) -> None:
+@instead_of(cooldown, "failed")
+def cool_down_for_calls_in_flight(failed: Any, head: Head, *more: int) -> None:
     """Each failure begins a cool-down, whenever its call was asked for."""
-    failed = cooldown.failed
-
-    def nervous(head: Head, *arguments: int) -> None:
-        for row in head.cooling:
-            row[3] = 0
-        failed(head, *arguments)
-
-    patch.setattr(cooldown, "failed", nervous)
+    for row in head.cooling:
+        row[3] = 0
+    failed(head, *more)
 
 
 def probe_at_will(patch: Patch) -> None:
@@ -96,39 +86,25 @@ def wait_for_a_lost_probe(patch: Patch) -> None:
     patch.setattr(cooldown, "ended", lambda *_: None)
 
 
-def learn_missing_rewards_twice(patch: Patch) -> None:
+@instead_of(Learner, "learn")
+def learn_missing_rewards_twice(learn: Any, policy: Learner, told: Any, *more: Any) -> None:
     """The policy sees a reward that did not come two times."""
-    learn = Learner.learn
-
-    def twice(policy: Learner, told: Any, seq: int, digest: str) -> None:
-        again = [each for each in told for _ in range(1 + bool(each[1].get("missing")))]
-        learn(policy, again, seq, digest)
-
-    patch.setattr(Learner, "learn", twice)
+    again = [each for each in told for _ in range(1 + bool(each[1].get("missing")))]
+    learn(policy, again, *more)
 
 
-def miss_another_value(patch: Patch) -> None:
+@instead_of(reports, "_complete")
+def miss_another_value(
+    complete: Any, transaction: Transaction, ticket: Any, given: float, *more: Any, **named: Any
+) -> Any:
     """A reward that did not come counts as 1, whatever the terms say."""
-    complete = reports._complete
-
-    def generous(
-        transaction: Transaction, ticket: Any, given: float, *more: Any, **named: Any
-    ) -> Any:
-        return complete(transaction, ticket, 1.0 if "missing" in named else given, *more, **named)
-
-    patch.setattr(reports, "_complete", generous)
+    return complete(transaction, ticket, 1.0 if "missing" in named else given, *more, **named)
 
 
-def wait_for_rewards_for_ever(patch: Patch) -> None:
+@instead_of(reports, "expire")
+def wait_for_rewards_for_ever(expire: Any, transaction: Transaction, due: Any) -> Any:
     """A settled ticket waits however long it takes."""
-    expire = reports.expire
-    patch.setattr(
-        reports,
-        "expire",
-        lambda transaction, due: expire(
-            transaction, [ticket for ticket in due if ticket.state == "held"]
-        ),
-    )
+    return expire(transaction, [ticket for ticket in due if ticket.state == "held"])
 
 
 def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
@@ -141,15 +117,13 @@ def clip_nothing(patch: Patch) -> None:
     patch.setattr(learner, "_scaled", lambda reward, low, high: (reward - low) / (high - low))
 
 
-def forget_the_chance_of_exploration(patch: Patch) -> None:
+@instead_of(asks, "_next_round")
+def forget_the_chance_of_exploration(
+    next_round: Any, transaction: Transaction, seen: PolicyView, explored: Any
+) -> tuple[int, float]:
     """A ticket carries the policy's probability alone."""
-    next_round = asks._next_round
-
-    def proud(transaction: Transaction, seen: PolicyView, explored: Any) -> tuple[int, float]:
-        arm, _ = next_round(transaction, seen, explored)
-        return arm, transaction.policy.probabilities(seen)[arm]
-
-    patch.setattr(asks, "_next_round", proud)
+    arm, _ = next_round(transaction, seen, explored)
+    return arm, transaction.policy.probabilities(seen)[arm]
 
 
 def count_no_masks(patch: Patch) -> None:
@@ -157,38 +131,26 @@ def count_no_masks(patch: Patch) -> None:
     patch.setattr(CampaignLevel, "count_mask", lambda *_: None)
 
 
-def count_masks_twice(patch: Patch) -> None:
+@instead_of(CampaignLevel, "count_mask")
+def count_masks_twice(count_mask: Any, *given: Any) -> None:
     """A mask is counted two times."""
-    count_mask = CampaignLevel.count_mask
-
-    def twice(level: CampaignLevel, entry: Any, t: int) -> None:
-        count_mask(level, entry, t)
-        count_mask(level, entry, t)
-
-    patch.setattr(CampaignLevel, "count_mask", twice)
+    count_mask(*given)
+    count_mask(*given)
 
 
-def choose_the_retired(patch: Patch) -> None:
+@instead_of(Arms, "__init__")
+def choose_the_retired(init: Any, arms: Arms, *more: Any) -> None:
     """A retired arm is there like any other."""
-    init = Arms.__init__
-
-    def young(arms: Arms, *arguments: Any) -> None:
-        init(arms, *arguments)
-        arms.there = list(range(len(arms.names)))
-
-    patch.setattr(Arms, "__init__", young)
+    init(arms, *more)
+    arms.there = list(range(len(arms.names)))
 
 
-def forget_the_first_pull_of_a_new_arm(patch: Patch) -> None:
+@instead_of(CampaignLevel, "change_arm")
+def forget_the_first_pull_of_a_new_arm(change: Any, level: CampaignLevel, entry: Any) -> None:
     """An arm that comes later owes nothing."""
-    change_arm = CampaignLevel.change_arm
-
-    def forgetful(level: CampaignLevel, entry: Any) -> None:
-        owed = level.head.owed
-        change_arm(level, entry)
-        level.head.owed = owed
-
-    patch.setattr(CampaignLevel, "change_arm", forgetful)
+    owed = level.head.owed
+    change(level, entry)
+    level.head.owed = owed
 
 
 def listen_for_ever(patch: Patch) -> None:
