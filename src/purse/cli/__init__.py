@@ -17,8 +17,9 @@ from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.base.text import legible
-from purse.cli import apply, catalog, demo, lab, recommend, replay, serve, study
+from purse.cli import apply, catalog, demo, environment, lab, recommend, replay, serve, study
 from purse.cli.groups import Sections, account, campaign
+from purse.cli.options import PATH, option
 from purse.errors import InvalidInput, PurseError
 
 _LONGEST = 4_000  # characters of a complaint: it may quote what a server or a file says
@@ -29,9 +30,20 @@ _CONTINUES = ("compare", "replay", "lab run")
 @click.group(
     cls=Sections,
     with_codes=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "auto_envvar_prefix": environment.PREFIX,
+    },
 )
-@click.version_option(__version__, prog_name="purse")
+@click.version_option(__version__, prog_name="purse", allow_from_autoenv=False)
+@option(
+    "--config FILE",
+    "Values of options in TOML, as port = 8055 under [serve]; PURSE_SERVE_PORT comes before it.",
+    type=PATH,
+    callback=environment.configure,
+    expose_value=False,
+)
 def cli() -> None:
     """Bandits with knapsacks: learn which option is worth it before the money runs out.
 
@@ -84,6 +96,8 @@ def execute(command: click.Command, name: str, words: list[str] | None = None) -
             stream.reconfigure(errors="replace")
     as_json = "--json" in words
     try:
+        if command is cli:
+            environment.check_environment(cli)
         code = command(words, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:  # click 8.1 prints it

@@ -26,8 +26,14 @@ _tokens_option = option("--tokens", "Tokens file.", type=PATH, default=_TOKENS)
     "--host",
     "Address to listen on; any but this machine's own needs --tokens.",
     default="127.0.0.1",
+    envvar=["PURSE_SERVE_HOST", "PURSE_HOST"],
 )
-@option("--port", "Port to listen on; 0 takes a free one.", default=8000)
+@option(
+    "--port",
+    "Port to listen on; 0 takes a free one.",
+    default=8000,
+    envvar=["PURSE_SERVE_PORT", "PURSE_PORT"],
+)
 @option(
     "--socket PATH",
     "Listen on a Unix socket instead, which only its owner can open: who does is an admin.",
