@@ -62,12 +62,6 @@ def test_a_log_without_probabilities() -> None:
         assert found.frame().filter(policy="always b")["estimate"][0] == 45
         (warning,) = found.warnings
         assert says in warning
-    ignored = EVEN_LOG.rename({"probability": "propensity"}).with_columns(x=pl.int_range(ROWS) % 7)
-    found = purse.replay(ignored, **options, probability="uniform")
-    assert found.warnings[0].startswith(
-        "frame: column 'propensity' looks like probabilities and is not used; every arm is taken"
-    )
-    assert found.notes == ()
     skewed = bare.filter(pl.Series(np.arange(ROWS) % 8 % 2 + (np.arange(ROWS) % 8 == 0) > 0))
     with pytest.raises(purse.InvalidInput, match=r"arm 'b' has 80\.0% of the rows, 6\.71 standard"):
         purse.replay(skewed, **options, probability="uniform")

@@ -140,6 +140,7 @@ def test_the_campaign_by_hand() -> None:
     result = asked(rows)
     calls = result.answer.calls
     assert calls is not None
+    assert "; .campaign() has the terms of a campaign that buys them." in result.answers()[0]
     each = int(calls.counts.max())
     terms = result.campaign()
     assert terms["arms"] == {"a": "50", "b": "20"}

@@ -125,25 +125,6 @@ def find_columns(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     return {role: roles[role] for role in wanted if role in roles}
 
 
-def _find_prefixes(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return the words with which the columns of rewards and of costs begin in a wide table, such
-    as score and usd in score_a, score_b, usd_a and usd_b; nothing if the source is not one.
-
-    wanted   the names by what the columns are
-    """
-    endings: dict[str, set[str]] = {}
-    for column in source.frame.columns:
-        for mark in re.finditer("_", column):
-            endings.setdefault(column[: mark.start()], set()).add(column[mark.end() :])
-    starts = [start for start, arms in endings.items() if len(arms) > 1]
-    roles = _by_words(starts) | {role: wanted[role] for role in _PREFIXED if wanted[role] in starts}
-    prefixes = {role: roles[role] for role in _PREFIXED if role in roles}
-    if wanted["arm"] in source.frame.columns or len(prefixes) < len(_PREFIXED):
-        return {}
-    shared = set.intersection(*(endings[start] for start in prefixes.values()))
-    return prefixes if len(shared) > 1 else {}
-
-
 def check_columns(source: Source, question: Question) -> None:
     """Refuse a named column that is not there, and a reward that counts tokens.
 
@@ -230,19 +211,11 @@ def probability_in(source: Source, question: Question) -> str | None:
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
-    """Return the refusal of data that lacks columns, with options that may name them."""
-    columns, needed = source.frame.columns, ("arm", "reward", "cost")
-    prefixes = _find_prefixes(source, wanted)
-    roles = prefixes or find_columns(source, wanted)
-    lacking = [role for role in needed if wanted[role] not in columns]
-    options = {role: name for role, name in roles.items() if name != wanted[role]}
-    if not prefixes:
-        options = dict.fromkeys(lacking, "NAME") | options
-    says = (
+    """Return the refusal of data that lacks columns, with options that name them."""
+    columns = source.frame.columns
+    lacking = [role for role in ("arm", "reward", "cost") if wanted[role] not in columns]
+    return InvalidInput(
         f"{source.path} has no column {', '.join(repr(wanted[role]) for role in lacking)}, nor "
         f"{wanted['reward']}_ARM and {wanted['cost']}_ARM for each arm; it has "
-        f"{listed(columns)}; name them: "
+        f"{listed(columns)}; name them: {' '.join(f'--{role} NAME' for role in lacking)}"
     )
-    ordered = [role for role in dict.fromkeys((*needed, *wanted)) if role in options]
-    says += " ".join(f"--{role} {shlex.quote(options[role])}" for role in ordered)
-    return InvalidInput(says)

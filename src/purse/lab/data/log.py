@@ -17,7 +17,7 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, listed
-from purse.lab.data.columns import ASSUMED, currency_of, probability_in
+from purse.lab.data.columns import ASSUMED, currency_of
 from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.question import Question
 from purse.lab.data.source import Source
@@ -244,10 +244,9 @@ def read_log(source: Source, question: Question) -> Log:
     if (bad := np.flatnonzero(arm < 0)).size:
         row, allowed = int(bad[0]), f"must be one of the arms {listed(names)}"
         raise source.refuse(row, question.arm, labels[number_of_row[row]], allowed)
-    weights, assumed, ignored = np.ones(len(rewards)), "", None
+    weights, assumed = np.ones(len(rewards)), ""
     if question.probability in ASSUMED and question.probability not in source.frame.columns:
-        ignored = probability_in(source, question)
-        weights, assumed = _assume(question.probability, arm, names, ignored)
+        weights, assumed = _assume(question.probability, arm, names)
     elif question.probability is not None:
         weights = 1 / source.numbers(question.probability, above=0, high=1)
     if horizon is None and (bad := np.flatnonzero(units == 0)).size:
@@ -264,7 +263,7 @@ def read_log(source: Source, question: Question) -> Log:
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), question.reward, float(rewards[bad[0]]), allowed)
-    used = question.arm, question.reward, question.cost, question.probability, ignored
+    used = question.arm, question.reward, question.cost, question.probability
     contexts, notes = read_contexts(source, question, names, used), source.notes
     if contexts is not None:
         notes = [*notes, contexts.note, *contexts.hints(horizon, len(names))]
@@ -290,20 +289,15 @@ def read_log(source: Source, question: Question) -> Log:
     )
 
 
-def _assume(
-    probability: str, arm: Ints, names: Sequence[str], ignored: str | None = None
-) -> tuple[Floats, str]:
+def _assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, str]:
     """(n,) The weights of rows without probabilities, and what they suppose.
 
     probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
-    ignored       a column that may have them
 
     Raise `InvalidInput` if the rows contradict "uniform": "frequency" supposes less, so that
     nothing is lost.
     """
     rows, has = np.bincount(arm, minlength=len(names)), "has no probabilities"
-    if ignored is not None:
-        has = f"column {ignored!r} looks like probabilities and is not used"
     if probability == "uniform":
         apart = _unevenness(rows)
         if abs(apart[worst := int(np.abs(apart).argmax())]) > DOUBT:

@@ -175,7 +175,7 @@ class Question:
         )
         arguments = [repr(str(data)) if file else str(data)]
         arguments += [f"budgets=[{', '.join(sizes)}]"] if sizes else []
-        arguments += [f"policies=[{names}]"]
+        arguments += [f"policies=[{names}]"] if names else []
         arguments += [f"{name}={value!r}" for name, value in changes.items()]
         return f"purse.replay({', '.join(arguments)})"
 

@@ -72,12 +72,19 @@ class Resampled(NamedTuple):
     redone: Floats  # (R, paths)
 
     def estimate(self) -> Estimate:
-        """Return the mean with its interval."""
-        return with_log_error(*self)
+        """Return the mean of the values, with the error that the replicates give to the log."""
+        values, redone = self
+        if len(values) == 1:  # nothing is random within a log
+            values, redone = np.repeat(values, 2), np.repeat(redone, 2, axis=1)
+        within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
+        between = (float(redone.mean(axis=1).var(ddof=1)) - within) * BLOCKS / (BLOCKS - 1)
+        error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
+        mean, half = float(values.mean()), t_quantile(BLOCKS - 1, LEVEL) * error
+        return Estimate(mean, error, mean - half, mean + half)
 
     def ahead(self, other: Resampled) -> Estimate:
         """Return how much more this player gains, by the same paths and the same replicates."""
-        return with_log_error(*map(_difference, self, other))
+        return Resampled(*map(_difference, self, other)).estimate()
 
 
 def _difference(one: Floats, other: Floats) -> Floats:
@@ -161,18 +168,6 @@ def play_log(
         [redone[number] for number in numbers],
         [worlds[number] for number in numbers],
     )
-
-
-def with_log_error(values: Floats, redone: Floats) -> Estimate:
-    """Return the mean of (P,) values, with the error that (R, paths) replicates give to the log."""
-    if len(values) == 1:  # nothing is random within a log
-        values, redone = np.repeat(values, 2), np.repeat(redone, 2, axis=1)
-    within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
-    between = float(redone.mean(axis=1).var(ddof=1)) - within
-    between *= BLOCKS / (BLOCKS - 1)
-    error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
-    mean, half = float(values.mean()), t_quantile(BLOCKS - 1, LEVEL) * error
-    return Estimate(mean, error, mean - half, mean + half)
 
 
 def redraw(log: Log, rng: np.random.Generator) -> Ints:

@@ -7,6 +7,7 @@ For its interval blocks are drawn again with replacement, and rows keep the orde
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from purse.lab.replay.bootstrap import (
     generator,
     play_log,
     redraw,
-    with_log_error,
     with_unseen,
 )
 from purse.lab.replay.context_world import (
@@ -31,7 +31,7 @@ from purse.lab.replay.context_world import (
     effective_rows,
     make_context_world,
 )
-from purse.lab.replay.log_result import UNKNOWN, LogEstimate
+from purse.lab.replay.log_result import LogEstimate
 from purse.lab.replay.logged_rounds import MOST_DRAWS, seat
 from purse.lab.replay.model_world import make_model
 from purse.lab.study.compile_ahead import warm_up_all
@@ -47,7 +47,7 @@ class LogPlayer:
     """A player of jobs on a log."""
 
     def __init__(self, log: Log, question: Question, *, workers: int) -> None:
-        self.model = model = make_model(log)
+        self.model = make_model(log)
         self.logged = None if log.contexts is None else make_context_world(log)
         self.how: dict[str, Any] = {
             "n_paths": question.games,
@@ -56,7 +56,7 @@ class LogPlayer:
         }
         seeds = (generator(question.seed, number) for number in range(question.logs))
         # of the log, and of each replicate
-        self.means = [log.means(), *(log.means(model.redrawn(rng)) for rng in seeds)]
+        self.means = [log.means(), *(log.means(redraw(log, rng)) for rng in seeds)]
 
     def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
         """Compile the loops of policies by their stop rules, but for those with contexts."""
@@ -73,7 +73,8 @@ class LogPlayer:
         if self.logged is not None and job.contexts:
             return _by_contexts(self.logged, job, {**self.how, "bar": bar})
         model, log, (mean, *again) = self.model, self.model.log, self.means
-        played = play_log(job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar)
+        once, redrawn = np.ones(len(log), np.int64), partial(redraw, log)
+        played = play_log(job, model.reweighted, once, redrawn, **self.how, bar=bar)
         pulls = np.concatenate([run.pulls for _, run in played.main])
         # what pulls gain on average has less noise than what they gained
         pairs = zip(played.replicates, again, strict=True)
@@ -87,7 +88,8 @@ class LogPlayer:
 def _spent_of(played: Played) -> Estimate:
     """Return the estimate of what is spent of the first resource."""
     values = np.concatenate([run.spent[:, 0] for _, run in played.main])
-    return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
+    redone = np.array([run.spent[:, 0] for run in played.replicates])
+    return Resampled(values, redone).estimate()
 
 
 def _in_range(estimate: Estimate, log: Log, pulls: Floats) -> Estimate:
@@ -168,6 +170,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
     answers, n = [], len(log)
     for budget in question.sizes:
         units = amounts.budget_array(budget, len(log.resources))
+        size = float(units[0] / amounts.UNIT)
         gain, spent, rounds = _play_rows(log, np.arange(n), units)
         refused = None
         if rounds == n and (log.horizon is None or log.horizon > n):
@@ -181,20 +184,14 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
         ]
         redone = np.array(again)
         pulls = np.bincount(log.arm[:rounds], minlength=len(log.arms)).astype(float)
-        gains, amounts_spent = _certain(gain, redone[:, 0]), _certain(spent, redone[:, 1])
+        # nothing is random within a log
+        gains, paid = (
+            Resampled(np.array([value]), redone[:, column, None])
+            for column, value in enumerate((gain, spent))
+        )
+        known, paid_for = _in_range(gains.estimate(), log, pulls), paid.estimate()
         answers.append(
-            LogEstimate(
-                NAME,
-                float(units[0] / amounts.UNIT),
-                UNKNOWN if refused else _in_range(gains.estimate(), log, pulls),
-                float(rounds),
-                refused,
-                UNKNOWN if refused else amounts_spent.estimate(),
-                float(rounds),
-                "log",
-                pulls,
-                gains,
-            )
+            LogEstimate(NAME, size, known, rounds, refused, paid_for, rounds, "log", pulls, gains)
         )
     return answers
 
@@ -206,8 +203,3 @@ def _play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
     last = min(paid, len(rows) if log.horizon is None else log.horizon)
     spent = float(total[last - 1, 0] / amounts.UNIT) if last else 0.0
     return float(log.reward[rows[:last]].sum()), spent, last
-
-
-def _certain(value: float, again: Floats) -> Resampled:
-    """Return the value in the log and those in the replicates: nothing is random within one."""
-    return Resampled(np.array([value]), again[:, None])

@@ -33,7 +33,6 @@ _NUMBERS = ("estimate", "error", "low", "high")
 _SPENT = ("spent", "spent_low", "spent_high")
 _MOST_NAMED, _LEAST_SHARE = 5, 0.01  # of the arms that a player pulls
 _LONGER = 1.1  # times the rounds of the log: longer games get a warning
-UNKNOWN = Estimate(*[float("nan")] * 4)
 
 
 class LogEstimate(NamedTuple):
@@ -269,17 +268,9 @@ def game_texts(row: Mapping[str, Any]) -> list[str]:
 
 
 def precision(n: int) -> str:
-    """Return how sure intervals from `n` logs that were drawn again are."""
-    wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
-    says = (
-        f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
-        f"are known to about {wide}."
-    )
-    return (
-        says
-        if n >= THOROUGH
-        else f"{says} `thorough` (--thorough) draws more, and plays more games."
-    )
+    """Write from how many logs intervals are."""
+    more = "" if n >= THOROUGH else "; `thorough` (--thorough) draws more, and plays more games"
+    return f"The 95% intervals are from {n:,} logs drawn again from this one{more}."
 
 
 def _verdict(players: Sequence[Mapping[str, Any]], n: int) -> Verdict:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from purse.lab.data.log import Log
-from purse.lab.replay.bootstrap import redraw
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world, thresholds
 
@@ -27,14 +26,6 @@ class ModelWorld:
     # (n + arms never logged,) where the row's reward and cost stand in the world's tables, flat
     atom: Ints
     size: int  # A, the most atoms of an arm
-
-    def once(self) -> Ints:
-        """(n,) Every row counts once."""
-        return np.ones(len(self.log), np.int64)
-
-    def redrawn(self, rng: np.random.Generator) -> Ints:
-        """(n,) How often each row counts in a log that is drawn again."""
-        return redraw(self.log, rng)
 
     def reweighted(self, counts: Ints) -> World:
         """Return the same arms, atoms and bounds with the probabilities of these rows."""

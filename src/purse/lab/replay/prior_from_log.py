@@ -19,6 +19,8 @@ from purse.lab.data.rounds import open_rounds
 from purse.lab.replay.context_world import RIDGE, regression_of
 from purse.worlds._tables import context_rows
 
+_ASIDE = ("data", "path", "ridge")  # no part of the question
+
 
 def prior_from_log(
     data: Data,
@@ -53,22 +55,9 @@ def prior_from_log(
 
     Raise `InvalidInput` when a column is missing or a value is not allowed.
     """
+    asked = {name: value for name, value in locals().items() if name not in _ASIDE}
     check_lab("prior_from_log", "numba", "polars")
-    question = Question(
-        arm=arm,
-        reward=reward,
-        cost=cost,
-        probability=None,
-        arms=arms,
-        reward_range=reward_range,
-        features=features,
-        per_arm=per_arm,
-        map=map,
-        decimal=decimal,
-        skip_empty=skip_empty,
-        empty=empty,
-    )
-    log = open_rounds(data, question)
+    log = open_rounds(data, Question(**asked, probability=None))
     if not isinstance(log, Log) or log.budget:
         raise InvalidInput(f"{log.name}: must be a log; it is the export of a campaign")
     contexts = np.ones((len(log), 1, 1))

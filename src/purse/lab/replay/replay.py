@@ -20,6 +20,8 @@ from purse.lab.replay.off_policy import estimate
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.replay.table_replay import TableReplay, ask_table, default_policies
 
+_ASIDE = ("data", "n_workers", "folder")  # no part of the question
+
 
 def replay(
     data: Data | Rounds,
@@ -107,34 +109,9 @@ def replay(
     Raise `InvalidInput` when the data has none of these forms, or when a campaign chose nearly all
     its arms with probability 1.
     """
+    asked = {name: value for name, value in locals().items() if name not in _ASIDE}
     check_lab("replay", "numba", "polars")
-    question = Question(
-        policies=policies,
-        budgets=budgets,
-        horizon=horizon,
-        n_paths=n_paths,
-        thorough=thorough,
-        seed=seed,
-        stop=stop,
-        decimal=decimal,
-        skip_empty=skip_empty,
-        empty=empty,
-        arm=arm,
-        reward=reward,
-        cost=cost,
-        round=round,
-        probability=probability,
-        features=features,
-        per_arm=per_arm,
-        map=map,
-        reward_range=reward_range,
-        cost_min=cost_min,
-        cost_max=cost_max,
-        rewards=rewards,
-        on=on,
-        block=block,
-        within=within,
-    )
+    question = Question(**asked)
     rounds = open_rounds(data, question)
     campaign = isinstance(rounds, Log) and bool(rounds.budget)
     if budgets is None and not campaign:

@@ -93,12 +93,13 @@ class SavingsResult(PageResult):
         """Write what it would cost to know whether the choice is as good."""
         if (calls := self.answer.calls) is None or not calls.counts.any():
             return ""
-        pairs = zip(self.log.arms, calls.counts, strict=True)
+        pairs, how = zip(self.log.arms, calls.counts, strict=True), "`.campaign()` has the terms of"
+        if (command := self.facts.command).startswith("purse replay"):
+            how = f"`{command} --create NAME` makes"
         return (
             f" To know it of {self.choice()} to ± {100 * calls.points:.2g} points: "
             f"{join_words(f'{n:,.0f} calls of {code(arm)}' for arm, n in pairs if n)}, "
-            f"{self._money(calls.price)}; `{self.facts.command} --create NAME` makes a campaign "
-            "that buys them."
+            f"{self._money(calls.price)}; {how} a campaign that buys them."
         )
 
     def _money(self, amount: float) -> str:
