@@ -214,7 +214,11 @@ def options(module: ModuleType) -> str:
     if not parameters:
         return "None."
     rows = [
-        [f"`{option.name}`", f"`{option.annotation}`".replace("|", "\\|"), f"`{option.default!r}`"]
+        [
+            f"`{option.name}`",
+            f"`{inspect.formatannotation(option.annotation)}`".replace("|", "\\|"),
+            f"`{option.default!r}`",
+        ]
         for option in parameters
     ]
     table = write_markdown_table(["option", "type", "default"], rows)

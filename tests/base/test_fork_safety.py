@@ -2,8 +2,6 @@
 file. In memory it begins with a copy.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Numbers and words as text, beyond the examples in the docstrings."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Prices by hand: of prompts that are cached, of long prompts, of a provider's own table."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 

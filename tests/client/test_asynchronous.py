@@ -1,7 +1,5 @@
 """Verbs that are awaited: many at once, cancelled ones, and those of a program that ends."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

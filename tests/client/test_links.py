@@ -1,7 +1,5 @@
 """Connections: kept, found closed, shared by threads, through a proxy, and up to a deadline."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """Requests without an answer, or with one that cannot be read: when they are sent again."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping

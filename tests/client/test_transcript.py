@@ -2,8 +2,6 @@
 words.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Arguments in a block of memory, which compiled code reads back, and small arrays on the stack."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any, NamedTuple

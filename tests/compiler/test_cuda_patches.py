@@ -2,8 +2,6 @@
 others.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from threading import Barrier, Thread

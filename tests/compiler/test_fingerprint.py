@@ -1,7 +1,5 @@
 """A fingerprint changes with all that code reaches, and with nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pickle
 import shutil
 from collections.abc import Iterator

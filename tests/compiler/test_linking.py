@@ -1,7 +1,5 @@
 """Kernels become machine code only within the function that Python calls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

@@ -1,7 +1,5 @@
 """What happens if numba lacks a private part that purse relies on: one line."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

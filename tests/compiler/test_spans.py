@@ -1,7 +1,5 @@
 """Spans do what arrays do, in kernels and wherever numba's own code gets one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

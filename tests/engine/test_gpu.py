@@ -2,8 +2,6 @@
 computes is marked `gpu`.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any, NamedTuple
 

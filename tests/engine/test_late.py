@@ -1,7 +1,5 @@
 """Games whose reports come late: by hand, against a live policy, and without any delay."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import product

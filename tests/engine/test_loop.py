@@ -1,7 +1,5 @@
 """Games by hand, rounds and checkpoints of paths; `test_rules.py` plays against a referee."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Policies as plain Python: kernels with `device="python"`, and classes."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import sys

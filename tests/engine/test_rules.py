@@ -2,8 +2,6 @@
 the masks of earlier rounds, counted by hand and alike by all that play.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import product

@@ -3,8 +3,6 @@
 `check_policy` holds every policy to that: its live game, in plain Python, is the compiled loop's.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The guard's account of each arm, by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

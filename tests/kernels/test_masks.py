@@ -1,7 +1,5 @@
 """Drawing under a mask: hand-computed probabilities, and frequencies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

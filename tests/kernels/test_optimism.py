@@ -1,7 +1,5 @@
 """Bounds that widen with what is left to win, and what an untried arm may cost."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

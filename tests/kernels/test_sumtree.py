@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from bisect import bisect_right
 from itertools import accumulate
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from decimal import Decimal, localcontext
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random problems for a live policy, and what its probabilities must be: the rules written out."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

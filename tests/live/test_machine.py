@@ -2,8 +2,6 @@
 alone: integers and dicts.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar

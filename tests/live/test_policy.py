@@ -2,8 +2,6 @@
 `fit`, pending tickets and threads.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

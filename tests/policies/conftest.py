@@ -1,7 +1,5 @@
 """Rules for all machine code of the policies: few pieces, and the same bits on every machine."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator

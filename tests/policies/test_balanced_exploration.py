@@ -1,7 +1,5 @@
 """Balanced exploration by hand, beside a linear program's solver, and where it wins and loses."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ probabilities; for the archetypes all steps. Everything else runs in plain Pytho
 hold to machine code. A fixture of this folder counts the pieces.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Policies that see contexts: SquareCBwK, linCBwK and classes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

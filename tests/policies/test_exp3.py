@@ -1,7 +1,5 @@
 """EXP3, EXP3-IX, EXP3.P and EXP3++, blind to costs, on efficiency and with a price."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

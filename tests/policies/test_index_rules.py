@@ -1,7 +1,5 @@
 """Index rules: every arm once, then the arm with the largest index."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Policies that know what each arm costs: KUBE and epsilon-first, with caps and without."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

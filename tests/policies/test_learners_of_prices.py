@@ -1,7 +1,5 @@
 """Learners of arms and of prices at the same time: LagrangeBwK and primal-dual for both worlds."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

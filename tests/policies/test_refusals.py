@@ -2,8 +2,6 @@
 that they must know, and options.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

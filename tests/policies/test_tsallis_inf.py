@@ -1,7 +1,5 @@
 """Tsallis-INF: blind to costs, on efficiency, with a price, and in blocks that a coin ends."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

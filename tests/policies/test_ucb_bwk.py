@@ -1,7 +1,5 @@
 """UCB-BwK, which mixes arms at a pace, and with a sliding window."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The yardsticks: `uniform`, `fixed` and `oracle`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -12,8 +12,6 @@ late      seconds before the answer begins, which is charged
 quiet     no usage is reported
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

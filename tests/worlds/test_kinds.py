@@ -1,7 +1,5 @@
 """Worlds of their own kind: means that drift, recorded tables, and those of Theorems 2 and 5."""
 
-from __future__ import annotations
-
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 

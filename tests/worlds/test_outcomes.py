@@ -1,7 +1,5 @@
 """Outcomes of worlds: exact chances of i.i.d. worlds, rows of worlds that change, gains of arms."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What worlds do not take: the message names the field, its value and what is allowed."""
 
-from __future__ import annotations
-
 import re
 from math import inf, nan
 

@@ -6,8 +6,6 @@ because those digits were meant. So are texts that are not plain numbers, and am
 that would be rounded to 0.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Any

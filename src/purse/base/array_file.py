@@ -1,7 +1,5 @@
 """Facts and arrays in one file: a zip of NumPy arrays and one JSON text. It holds no pickle."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Modules that show what is in them: in a notebook, `purse.policies` is a table and no path."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType

@@ -3,8 +3,6 @@
 A code stays what it is: scripts depend on it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 OK: Final = 0

@@ -4,8 +4,6 @@ modules that it was importing too, connections, and what SQLite remembers of its
 `purse` itself imports this, before a thread may load anything.
 """
 
-from __future__ import annotations
-
 import _imp
 import logging  # noqa: F401  (it has locks at a fork, too: not while one waits)
 import os

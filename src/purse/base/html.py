@@ -2,8 +2,6 @@
 colours, light or dark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 

@@ -1,7 +1,5 @@
 """JSON as it is stored and sent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """Checks of numbers, words and names. This imports nothing heavy, for the client's sake."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

@@ -2,8 +2,6 @@
 client raises the error that the slug stands for.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

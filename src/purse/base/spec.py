@@ -2,8 +2,6 @@
 `bernoulli:rewards=[.9,.6],costs=[.8,.3]`, or the path of a user's own Python file.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -4,8 +4,6 @@ A mean comes with half its confidence interval, `12 ± 3`. Three rules for digit
 table of regrets, a table of gains and a column of notions ask for different ones.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Collection, Iterable, Sequence

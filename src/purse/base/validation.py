@@ -1,7 +1,5 @@
 """Checks of single values; each returns the value in its proper type or raises `InvalidInput`."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -5,8 +5,6 @@ runs all of it in every call. Here Python writes the addresses, sizes and number
 into one array, once. Compiled code gets the address of that array and reads them with `load`.
 """
 
-from __future__ import annotations
-
 from array import array
 from struct import Struct
 from typing import Any

@@ -8,8 +8,6 @@ numba-cuda's usual code. Threads of ours do not wait for each other here; numba'
 of all threads compile at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock, local

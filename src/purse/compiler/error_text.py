@@ -1,7 +1,5 @@
 """Errors of the compiler as one line: what does not compile, with the user's line in it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from linecache import getline

@@ -1,7 +1,5 @@
 """A hash of a kernel's code and of everything that it reaches."""
 
-from __future__ import annotations
-
 from enum import Enum
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType

@@ -1,7 +1,5 @@
 """Our intrinsics for numba: operations of compiled code for which Python has no word."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ Python runs it (below), or as numba compiles it (`purse.compiler.machine_code`).
 imports no compiler.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from abc import ABC, abstractmethod

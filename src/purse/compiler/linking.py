@@ -6,8 +6,6 @@ language until a whole, a function that Python calls, is complete. That saves up
 to compile, and the numbers are the same.
 """
 
-from __future__ import annotations
-
 import gc
 from types import CodeType
 from typing import Any

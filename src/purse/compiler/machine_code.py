@@ -7,8 +7,6 @@ fingerprint of all the code and constants that it reaches in its name: a fresh p
 an edit anywhere makes a new one.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import warnings

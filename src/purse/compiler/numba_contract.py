@@ -4,8 +4,6 @@ numba may change any of them in a minor version. So each is looked up here, what
 `PurseError` of one line, and the versions have an upper bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module

@@ -6,8 +6,6 @@ the time, and do the same. Items and rows are reached here; for all else numba's
 array: `_SpanProxy` puts the other numbers together on the spot.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ask and tell as kernels: the steps of the loop one at a time, for live use and late reports."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

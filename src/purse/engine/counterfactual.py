@@ -1,7 +1,5 @@
 """The worth of every arm in the rounds that a policy played: sums over the same draws."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

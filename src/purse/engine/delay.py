@@ -1,7 +1,5 @@
 """The delay of reports in a simulation."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -9,8 +9,6 @@ Each operation gives the CPU's bits (see `purse.compiler.cuda_patches`, `purse.k
 path by path the results are the same.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The memory of a GPU."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ results: between two stretches a thread looks at the stop flag, and a GPU return
 If reports come late, `run` plays with `purse.engine.late.loop.play` instead.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from purse.compiler.blocks import matrix, vector

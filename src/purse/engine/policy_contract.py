@@ -4,8 +4,6 @@ Without these checks the same mistakes come as errors of the compiler, which nam
 not those of the file.
 """
 
-from __future__ import annotations
-
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any

@@ -4,8 +4,6 @@ The loop plays it as it plays kernels, on the same worlds, draws and rules. What
 objects learn cannot be saved, so results are not kept, and live policies and campaigns refuse it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from inspect import signature
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The rules of the game as kernels, shared by the loop and the live steps."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from purse.compiler.kernel import cold, kernel

@@ -1,7 +1,5 @@
 """The arrays that the loop writes: results, checkpoints, and the room of one path."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

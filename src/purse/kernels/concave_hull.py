@@ -13,8 +13,6 @@ Arms that share a corner share its weight equally. Of several corners that are e
 cheapest is taken. Under a mask a masked arm becomes a point that no hull has.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@ with natural logarithms:
     rate_i = min(cap, beta ln t / (t gap_i^2))
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

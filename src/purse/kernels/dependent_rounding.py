@@ -17,8 +17,6 @@ Reference: R. Gandhi, S. Khuller, S. Parthasarathy, A. Srinivasan. Dependent rou
 applications to approximation algorithms. Journal of the ACM 53(3), 2006.
 """
 
-from __future__ import annotations
-
 from purse.compiler.kernel import kernel
 from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints

@@ -26,8 +26,6 @@ of Statistical Software 5(8), 2000. G. Marsaglia, W. W. Tsang. A simple method f
 variables. ACM Transactions on Mathematical Software 26(3), 2000.
 """
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 

@@ -10,8 +10,6 @@ cases: after `RENEW` reports, before rounding adds up; with every report if beta
 with a report of a smaller probability than the rule gives (`sao` has such).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

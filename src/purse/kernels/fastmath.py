@@ -4,8 +4,6 @@ Fused multiply-adds stand only in the places that say `fma`: every machine gives
 bits. The errors are below one unit in the last place (tests hold them against 40-digit arithmetic).
 """
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 from decimal import Decimal, localcontext

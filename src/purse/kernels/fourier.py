@@ -15,8 +15,6 @@ element by element, and the results are rounded to 32 bits: every machine gives 
 Reference: A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -31,8 +31,6 @@ the safe arm is known; here it is an estimate less half a standard error, and ea
 account.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The number of rounds that a policy without a horizon tunes itself to, and what follows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

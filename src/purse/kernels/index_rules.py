@@ -13,8 +13,6 @@ A policy that keeps `bases` and `slopes` in `learn` spares `score` the roots and
 radii are one number for all arms, `common_width`, times one number of the arm's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

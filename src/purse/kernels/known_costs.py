@@ -2,8 +2,6 @@
 0.1.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

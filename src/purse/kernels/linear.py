@@ -19,8 +19,6 @@ An arm is worth u(i) - sum_j price_j l_j(i). The best one is played, unless `gua
 risky: then the safe arm is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

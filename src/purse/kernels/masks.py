@@ -4,8 +4,6 @@ No theorem covers masks. If a policy gives all allowed arms probability 0, each 
 equally likely.
 """
 
-from __future__ import annotations
-
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import uniform
 from purse.types import SKIP, Floats, Now, Play

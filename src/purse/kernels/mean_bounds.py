@@ -11,8 +11,6 @@ values, mixed with weights Beta(1/2, 1/2), are a supermartingale (Ville, 1939).
 One delta serves both sides. `log_term` is ln(2 / delta); the bounds add ln(sqrt n) themselves.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.compiler.kernel import cold, kernel

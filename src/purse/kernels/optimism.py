@@ -4,8 +4,6 @@ Optimism is worth the information that it buys. `affordable` is the number of pu
 its share of what is left pays for. All bounds are in the arm's own scale.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.compiler.kernel import cold, kernel

@@ -26,8 +26,6 @@ with 1/2 earned and a pull of middling costs spent beforehand. Either way an arm
 less sum_j lambda_j u_j.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -13,8 +13,6 @@ at most ratio x mean of b - shift. If it is true, the least M_a(m_a) M_b(m_b) un
 product: two averages over the largest likelihood under the hypothesis.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.compiler.kernel import cold, kernel

@@ -11,8 +11,6 @@ for every action adds. So the rounds that have passed are counted, and their kno
 with the next report. A report that comes after one of a later round finds its own already booked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from purse.compiler.kernel import kernel

@@ -11,8 +11,6 @@ An old log must not drown what is new. With at most m reports of an arm, where t
 and coefficients as they are: what the log says, as sure as m of its reports.
 """
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@
 with r the mean of N reports: nearly C / N if the mean is near 0.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.compiler.kernel import kernel

@@ -12,8 +12,6 @@ counter. There is no state to carry, so results do not depend on how paths are c
 threads or machines.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.compiler.kernel import kernel

@@ -25,8 +25,6 @@ context of leverage w^2 = x'Vx:
 h makes declared bounds harmless that are too wide.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ the row that it uses most, so that the first to enter is the best one alone. The
 gain comes first; should it take too long, the rule of the first index, which cannot cycle.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ all; `leaf` is the smallest power of two that is at least K. A parent is always 
 two children: nothing drifts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.compiler.kernel import kernel

@@ -32,8 +32,6 @@ A ticket carries the probability of its own arm only: for the others' b the weig
 computed again from the reports so far.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Everything that a file says is checked before anything compiled trusts it.
 """
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -29,8 +29,6 @@ Reference: A. Rangi, M. Franceschetti. Multi-armed bandit algorithms for crowdso
 online estimation of workers' ability. AAMAS 2018.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.kernels.known_costs import known_costs

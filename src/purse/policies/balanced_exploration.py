@@ -51,8 +51,6 @@ of the ACM 65, 2018; arXiv 1305.2545. A. Slivkins. Introduction to multi-armed b
 1904.07272.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -61,8 +61,6 @@ nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49, 2021
 Q. Zhang, L. Ying. Cost aware best arm identification. Reinforcement Learning Journal 4, 2024.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -42,8 +42,6 @@ Reference: M. Castiglioni, A. Celli, C. Kroer. Online learning with knapsacks: t
 worlds. ICML 2022.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -34,8 +34,6 @@ Reference: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings. Efficient crowdso
 experts using bounded multi-armed bandits. Artificial Intelligence 214, 2014.
 """
 
-from __future__ import annotations
-
 from purse.policies import epsilon_first
 from purse.types import Problem
 

@@ -30,8 +30,6 @@ Reference: Y. Xia, W. Ding, X.-D. Zhang, N. Yu, T. Qin. Budgeted bandit problems
 random costs. ACML 2015.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.kernels import FIRST, IndexState, common_width, index_rule, kernel

@@ -29,8 +29,6 @@ Reference: Y. Xia, H. Li, T. Qin, N. Yu, T.-Y. Liu. Thompson sampling for budget
 bandits. IJCAI 2015.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

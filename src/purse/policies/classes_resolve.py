@@ -44,8 +44,6 @@ Reference: H. Wu, R. Srikant, X. Liu, C. Jiang. Algorithms with logarithmic or s
 constrained contextual bandits. NeurIPS 2015.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -49,8 +49,6 @@ Reference: O. Schlisselberg, T. Lancewicki, P. Auer, Y. Mansour. Improved best-o
 for bandits with delayed feedback. NeurIPS 2025; arXiv 2505.24193.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

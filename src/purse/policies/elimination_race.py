@@ -38,8 +38,6 @@ Reference: T. Lykouris, V. Mirrokni, R. Paes Leme. Stochastic bandits robust to 
 corruptions. STOC 2018.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

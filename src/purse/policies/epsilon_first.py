@@ -39,8 +39,6 @@ Reference: L. Tran-Thanh, A. Chapman, E. Munoz de Cote, A. Rogers, N. R. Jenning
 policies for budget-limited multi-armed bandits. AAAI 2010.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -34,8 +34,6 @@ Reference: P. Auer, N. Cesa-Bianchi, Y. Freund, R. E. Schapire. The nonstochasti
 problem. SIAM Journal on Computing 32, 2002.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from purse.kernels import kernel, number, rounds_of, sumtree

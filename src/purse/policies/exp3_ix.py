@@ -38,8 +38,6 @@ Reference: G. Neu. Explore no more: improved high-probability regret bounds for 
 bandits. NIPS 2015.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

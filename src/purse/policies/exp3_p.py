@@ -35,8 +35,6 @@ Reference: S. Bubeck, N. Cesa-Bianchi. Regret analysis of stochastic and nonstoc
 bandit problems. Foundations and Trends in Machine Learning 5, 2012, section 3.2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from purse.kernels import exp3_p, kernel, rounds_of

@@ -29,8 +29,6 @@ True
 Reference: as EXP3.P and EXP3.BwK.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from purse.kernels import kernel, most_paid, rounds_of

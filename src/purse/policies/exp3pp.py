@@ -38,8 +38,6 @@ Reference: Y. Seldin, G. Lugosi. An improved parametrization and analysis of the
 for stochastic and adversarial bandits. COLT 2017.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.kernels import kernel

@@ -30,8 +30,6 @@ Needs the budgets; no least cost. O(K D) a round with K exps, and D exps a repor
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -43,8 +43,6 @@ Reference: A. Rangi, M. Franceschetti, L. Tran-Thanh. Unifying the stochastic an
 bandits with knapsack, 2019.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

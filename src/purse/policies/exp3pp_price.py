@@ -33,8 +33,6 @@ every round.
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

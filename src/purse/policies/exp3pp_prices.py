@@ -36,8 +36,6 @@ exps.
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

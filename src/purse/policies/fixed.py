@@ -14,8 +14,6 @@ Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(m
 1
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -25,8 +25,6 @@ Reference: L. Tran-Thanh, A. Chapman, A. Rogers, N. R. Jennings. Knapsack based 
 budget-limited multi-armed bandits. AAAI 2012.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

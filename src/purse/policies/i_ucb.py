@@ -30,8 +30,6 @@ Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite
 multi-armed bandit problems. Neurocomputing 258, 2017.
 """
 
-from __future__ import annotations
-
 from purse.kernels import IndexState, common_width, index_rule, keep_ratio_and_root, kernel
 from purse.policies import m_ucb
 from purse.policies.m_ucb import MUcbParams

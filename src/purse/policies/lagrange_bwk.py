@@ -47,8 +47,6 @@ knapsacks. FOCS 2019; Journal of the ACM 69, 2022. A. Slivkins. Introduction to 
 arXiv 1904.07272.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -43,8 +43,6 @@ True
 Reference: S. Agrawal, N. R. Devanur. Linear contextual bandits with knapsacks. NeurIPS 2016.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -27,8 +27,6 @@ Needs what `lin-ucb.price` needs. O(K n^2) a round, n numbers of a context with 
 True
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from purse.kernels import linear

@@ -36,8 +36,6 @@ known. O(K n^2) a round, n numbers of a context with the constant.
 True
 """
 
-from __future__ import annotations
-
 from purse.kernels import linear
 from purse.types import Problem
 

@@ -31,8 +31,6 @@ O(64 K (n + 30)) every 64 reports.
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -33,8 +33,6 @@ Reference: Y. Xia, T. Qin, W. Ding, H. Li, X.-D. Zhang, N. Yu, T.-Y. Liu. Finite
 multi-armed bandit problems. Neurocomputing 258, 2017.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

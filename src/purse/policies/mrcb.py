@@ -26,8 +26,6 @@ Reference: Y. Xia, T. Qin, W. Ma, N. Yu, T.-Y. Liu. Budgeted multi-armed bandits
 plays. IJCAI 2016.
 """
 
-from __future__ import annotations
-
 from purse.kernels import number
 from purse.policies import m_ucb
 from purse.types import Problem

@@ -34,8 +34,6 @@ Reference: M. Heyden, V. Arzamasov, E. Fouché, K. Böhm. Budgeted multi-armed b
 confidence intervals. arXiv 2306.07071, 2023.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -16,8 +16,6 @@ round; the kernels are those of `fixed`.
 array([[  0, 100]])
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.errors import InvalidInput

@@ -45,8 +45,6 @@ Reference: A. Badanidiyuru, R. Kleinberg, A. Slivkins. Bandits with knapsacks. F
 the ACM 65, 2018.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

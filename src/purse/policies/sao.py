@@ -46,8 +46,6 @@ Reference: S. Bubeck, A. Slivkins. The best of both worlds: stochastic and adver
 2012.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

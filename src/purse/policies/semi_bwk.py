@@ -39,10 +39,7 @@ True
 Reference: K. A. Sankararaman, A. Slivkins. Combinatorial semi-bandits with knapsacks. AISTATS 2018.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +77,7 @@ class SemiBwKScratch(NamedTuple):
 def params(
     problem: Problem,
     *,
-    groups: Sequence[int] | None = None,
+    groups: list[int] | tuple[int, ...] | None = None,
     eps: float | str = 0.0,
     c_rad: float | str = 1.0,
 ) -> SemiBwKParams:
@@ -96,7 +93,7 @@ def params(
     )
 
 
-def groups_of(groups: Sequence[int] | None, problem: Problem) -> Ints:
+def groups_of(groups: list[int] | tuple[int, ...] | None, problem: Problem) -> Ints:
     if groups is None:
         return np.zeros(problem.n_arms, np.int64)
     if not isinstance(groups, (list, tuple)) or len(groups) != problem.n_arms:

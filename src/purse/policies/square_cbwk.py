@@ -40,8 +40,6 @@ Foster. Contextual bandits with packing and covering constraints: a modular Lagr
 regression. COLT 2023.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -42,8 +42,6 @@ True
 Reference: S. Liu, J. Jiang, X. Li. Non-stationary bandits with knapsacks. NeurIPS 2022.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

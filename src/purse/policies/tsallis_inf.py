@@ -33,8 +33,6 @@ Reference: J. Zimmert, Y. Seldin. Tsallis-INF: an optimal algorithm for stochast
 bandits. Journal of Machine Learning Research 22, 2021.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from purse.kernels import kernel

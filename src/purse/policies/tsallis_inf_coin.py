@@ -57,8 +57,6 @@ Reference: J. Zimmert, Y. Seldin. Tsallis-INF: an optimal algorithm for stochast
 bandits. JMLR 2021, for the weights.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -33,8 +33,6 @@ Needs nothing, not even c_min. O(K) a round and some four passes over the arms.
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -33,8 +33,6 @@ Reference: W. Ding, T. Qin, X.-D. Zhang, T.-Y. Liu. Multi-armed bandit with budg
 variable costs. AAAI 2013.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from purse.kernels import kernel, number

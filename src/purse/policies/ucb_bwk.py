@@ -48,8 +48,6 @@ References: S. Agrawal, N. R. Devanur. Bandits with concave rewards and convex k
 A. Slivkins. Introduction to multi-armed bandits. arXiv 1904.07272.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -34,8 +34,6 @@ Reference: D. P. Zhou, C. J. Tomlin. Budget-constrained multi-armed bandits with
 AAAI 2018.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

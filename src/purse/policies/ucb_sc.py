@@ -34,8 +34,6 @@ Reference: R. Watanabe, J. Komiyama, A. Nakamura, M. Kudo. UCB-SC: a fast varian
 budgeted multi-armed bandit. IEICE Transactions on Fundamentals E101-A(3), 2018.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

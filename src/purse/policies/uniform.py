@@ -12,8 +12,6 @@ several plays.
 array([0.25, 0.25, 0.25, 0.25])
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from purse.kernels import kernel, show_any, take_any

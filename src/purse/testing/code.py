@@ -1,7 +1,5 @@
 """Checks of a policy's code: kernels read and run as plain Python, and classes in plain Python."""
 
-from __future__ import annotations
-
 import dis
 from collections.abc import Iterator
 from contextlib import contextmanager

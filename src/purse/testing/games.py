@@ -1,7 +1,5 @@
 """Worlds and live policies for the checks."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Games with late reports, played through a live policy: the engine must play them likewise."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from types import ModuleType

@@ -4,8 +4,6 @@ Importance weights and estimates from logs rest on them. To count arms, the poli
 at some of its rounds it chooses with many keys and the same state.
 """
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any, NamedTuple

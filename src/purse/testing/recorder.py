@@ -3,8 +3,6 @@
 Its arms depend on the context and on what it has learnt. With a horizon it skips some rounds.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Such a world is a table of contexts: each round draws one of its rows, all equal
 distribution of contexts is known, and the optimum of players that see them is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled draw of all shipped worlds, from phases x arms x atoms."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from purse.compiler.kernel import cold, kernel

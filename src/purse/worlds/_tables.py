@@ -1,7 +1,5 @@
 """Probabilities, rewards and costs, checked and made into a `World`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

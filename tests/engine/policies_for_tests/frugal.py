@@ -1,7 +1,5 @@
 """Frugal: lets a round pass that allows one arm alone; reports of a period tell another's arm."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

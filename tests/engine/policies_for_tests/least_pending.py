@@ -1,7 +1,5 @@
 """Least pending: of the allowed arms the first with the fewest open tickets; rewards add up."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Masks seen: an allowed arm that depends on the masks of earlier rounds and on their counts."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -2,8 +2,6 @@
 round, -2 stops, and of -9 nothing is written. Masks are not honoured.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -16,8 +16,6 @@ what is held, paid and pending is as in live use. Paths begin, pay, record and e
 - `rounds` counts the rounds that were paid for, skipped or passed.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The open tickets of a path whose reports come late: slots in memory, and lists of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
