@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, fields, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from purse.base import amounts
@@ -27,7 +26,7 @@ RULES = 1
 CHANGING = {
     "budget": "set_budget",
     "alerts": "set_alerts",
-    "arms": "add_arm, retire_arm",
+    "arms": "add_arm and retire_arm",
     "cost_max": "set_arm",
     "cost_min": "set_arm",
 }
@@ -70,22 +69,20 @@ class BudgetTerms:
         except TypeError as error:
             raise InvalidInput(f"these are not the terms of {cls.KIND}: {error}") from None
 
-    def check_same_as(
-        self, others: Self, besides: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
+    def check_same_as(self, others: Self, besides: Collection[str] = ()) -> None:
         """Raise `CampaignExists` if others differ in more than what purse says by itself.
 
-        besides   terms in which they may differ, and the verbs that change them
+        besides   terms in which they may differ
         """
         derived = ("cost_min", "policy")  # other terms change them, and are named first
-        verbs = ", ".join(dict.fromkeys(besides.values()))
-        advice = f'exist_ok="update" does what {verbs} do; ' if besides else ""
         for field in sorted(fields(self), key=lambda term: term.name in derived):
             mine, other = getattr(self, field.name), getattr(others, field.name)
             if field.name not in (*self.OWN_FACTS, *besides) and mine != other:
+                verbs = CHANGING.get(field.name)
+                update = f'exist_ok="update" sets it, as {verbs} would; ' if verbs else ""
                 raise CampaignExists(
                     f"there is {self.KIND} {self.name!r} already, with other {field.name} than "
-                    f"these; {advice}open it as it is, or give the new one another name"
+                    f"these; {update}open it as it is, or give the new one another name"
                 )
 
     def amounts(
