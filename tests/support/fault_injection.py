@@ -262,7 +262,6 @@ def install_postgres(point: KillPoint, address: str) -> str:
 def install_sqlite(point: KillPoint, address: str) -> str:
     """Through the lock, every statement that writes, and the disk."""
     from purse.campaign.storage.sqlite import Sqlite
-    from tests.support.fault_injection import Disk, DiskFile
 
     opened = Sqlite._opened
     point.wrap(FileLock, "acquire", always("before the lock"), always("with the lock"))

@@ -318,10 +318,10 @@ def pay_what_was_settled_again(
 
 @instead_of(reports, "fail")
 def keep_the_hold_of_what_failed(
-    fail: Any, transaction: Transaction, number: int, _: Any, reason: str
+    fail: Any, transaction: Transaction, number: int, _: Any, *more: Any
 ) -> Any:
     """A call that failed costs all that was held for it."""
-    return fail(transaction, number, transaction.find(number).held, reason)
+    return fail(transaction, number, transaction.find(number).held, *more)
 
 
 def learn_from_what_was_void(patch: Patch) -> None:
