@@ -80,7 +80,8 @@ ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "gpu")), "purse.client.Server")  # fmt: skip
 INTERNAL = ("purse.base", "purse.features", "purse.campaign.storage", "purse.cli", "purse.kernels",
-            "purse.lab.figure", "purse.lab.page", "purse.lab.result", "purse.service")  # fmt: skip
+            "purse.engine.rounds", "purse.lab.figure", "purse.lab.page", "purse.lab.result",
+            "purse.service")  # fmt: skip
 MADE_BY_USERS = ("KnapsackEnv", "Policy", "Server")  # classes that are called
 RETURNED = "What they return"
 SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading

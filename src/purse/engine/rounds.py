@@ -3,8 +3,6 @@
 They see none of a policy's own types, so they are compiled once for all policies.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from purse.compiler.kernel import kernel
