@@ -123,11 +123,7 @@ def play_block(job: Job, n_paths: int) -> Any:
 
 @pytest.mark.parametrize(
     ("policy", "options"),
-    [
-        ("ucb-bv1", {"horizon": 90}),
-        ("uniform", {"plays": 2}),
-        *((policy, {}) for policy in MORE),
-    ],
+    [("ucb-bv1", {"horizon": 90}), ("uniform", {"plays": 2}), *((policy, {}) for policy in MORE)],
 )
 def test_the_late_loop_without_delay_is_the_plain_game(
     policy: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -274,12 +274,7 @@ def test_others_refuse_a_class_in_one_line(tmp_path: Path) -> None:
             call()
     with pytest.raises(InvalidInput, match=r"^policy=<class .*Greedy'>: must be a name such as"):
         purse.Campaign.create(
-            "c",
-            arms={"a": 1},
-            budget=9,
-            cost_min=0.1,
-            policy=Greedy,
-            storage="memory:",
+            "c", arms={"a": 1}, budget=9, cost_min=0.1, policy=Greedy, storage="memory:"
         )
 
 

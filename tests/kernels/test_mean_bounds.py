@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purse.compiler.jit import bind
-from purse.kernels.mean_bounds import (
-    _upper,
-    log_term_of,
-    lower,
-    lower_between,
-    upper_between,
-)
+from purse.kernels.mean_bounds import _upper, log_term_of, lower, lower_between, upper_between
 from purse.types import Floats
 
 SOME = settings(max_examples=300, deadline=None, derandomize=True)

@@ -36,11 +36,7 @@ def test_a_look_at_a_new_arm_breaks_even(pulls: float) -> None:
 
 
 @SOME
-@given(
-    st.floats(0, 20),
-    st.lists(st.floats(0, 1), min_size=1, max_size=50),
-    st.floats(1e-9, 1e9),
-)
+@given(st.floats(0, 20), st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(1e-9, 1e9))
 def test_widths_follow_the_formula_in_any_unit(
     level: float, values: list[float], unit: float
 ) -> None:

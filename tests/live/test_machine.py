@@ -42,10 +42,7 @@ from tests.live.test_policy import STOP_RULES, standing
 from tests.support.soak import scale
 
 RULES = settings(
-    max_examples=scale(10, 200),
-    stateful_step_count=scale(30, 60),
-    deadline=None,
-    derandomize=True,
+    max_examples=scale(10, 200), stateful_step_count=scale(30, 60), deadline=None, derandomize=True
 )
 
 

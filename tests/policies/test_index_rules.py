@@ -11,13 +11,7 @@ import purse
 from purse import policies
 from purse.kernels.index_rules import FIRST
 from purse.types import Floats, Problem
-from tests.support.policies import (
-    EXACT,
-    index_deviation,
-    index_edges,
-    refuses,
-    tell_all,
-)
+from tests.support.policies import EXACT, index_deviation, index_edges, refuses, tell_all
 
 ABOVE_0, PART = "must be a number above 0", "must be a number above 0 and at most 1"
 

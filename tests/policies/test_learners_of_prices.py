@@ -109,8 +109,7 @@ def test_parameters_of_lagrange_as_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "horizon"),
-    [("adversarial", 200), ("stochastic", None), ("adversarial", None)],
+    ("form", "horizon"), [("adversarial", 200), ("stochastic", None), ("adversarial", None)]
 )
 def test_lagrange_passes_the_checks_with_two_resources(form: str, horizon: int | None) -> None:
     passes(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon)

@@ -132,14 +132,7 @@ def test_rounds_by_hand() -> None:
         (two_resources(), [900, 1500], None, 1),
         (two_resources(), [900, 1500], 3000, 20),
     ],
-    ids=[
-        "fixed costs",
-        "late",
-        "horizon",
-        "routing",
-        "two",
-        "two and time, late",
-    ],
+    ids=["fixed costs", "late", "horizon", "routing", "two", "two and time, late"],
 )
 def test_follows_the_rule(world: World, budget: list[float], horizon: int | None, out: int) -> None:
     live = live_for(world, "replan", budget, horizon, stop="hold")

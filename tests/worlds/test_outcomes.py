@@ -65,10 +65,7 @@ def outcomes(world: World) -> Outcomes:
         ),
         (
             "similar_costs:n_arms=3,budget=64,cost_min=.25",
-            [
-                {(1, 1): 0.25 - GAP, (1, 0.25): 0.75 + GAP},
-                *[{(1, 1): 0.25, (1, 0.25): 0.75}] * 2,
-            ],
+            [{(1, 1): 0.25 - GAP, (1, 0.25): 0.75 + GAP}, *[{(1, 1): 0.25, (1, 0.25): 0.75}] * 2],
         ),
         # the gap is at most half of the chance
         (
@@ -90,10 +87,7 @@ def outcomes(world: World) -> Outcomes:
         # a bid wins against rivals up to its height, and costs the rival's bid
         (
             "auction:bids=[.1,.3],rivals=[.2,.3,.6,0],chances=[.4,.3,.2,.1],conversion=.25,auctions=9",
-            [
-                {(1, 0): 0.025, (0, 0): 0.975},
-                WINS | {(1, 0): 0.025, (0, 0): 0.275},
-            ],
+            [{(1, 0): 0.025, (0, 0): 0.975}, WINS | {(1, 0): 0.025, (0, 0): 0.275}],
         ),
     ],
 )

@@ -66,8 +66,7 @@ JITCodeLibrary: Any = part(
     *("_get_module_for_linking", "_optimize_final_module", "enable_object_caching"),
 )
 FunctionCache: Any = part(
-    *("numba.core.caching", "FunctionCache", "_load_overload"),
-    "_guard_against_spurious_io_errors",
+    *("numba.core.caching", "FunctionCache", "_load_overload"), "_guard_against_spurious_io_errors"
 )
 # what spans rest on
 struct_proxies: Any = part("numba.core.cgutils", "_struct_proxy_cache")

@@ -17,15 +17,7 @@ from purse.engine.rules import NEVER
 from purse.engine.run import Run, Trajectory
 from purse.engine.workspace import Checkpoints, PathResults
 from purse.errors import invalid
-from purse.types import (
-    CPU,
-    CUDA,
-    DEVICES,
-    PYTHON,
-    STOP_RULES,
-    Floats,
-    World,
-)
+from purse.types import CPU, CUDA, DEVICES, PYTHON, STOP_RULES, Floats, World
 
 _MAX_GIGABYTES = 4  # for what is recorded at checkpoints
 

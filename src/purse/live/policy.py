@@ -111,10 +111,7 @@ class Policy(PolicyMemory):
         )
 
     def probabilities(
-        self,
-        arms: Sequence[int] | None = None,
-        context: Any = None,
-        rounds_left: int | None = None,
+        self, arms: Sequence[int] | None = None, context: Any = None, rounds_left: int | None = None
     ) -> Floats:
         """Return the probability of each arm in the next round, shape (K,).
 
@@ -204,10 +201,7 @@ class Policy(PolicyMemory):
             raise PurseError(f"{self.name} {wrong}")
 
     def ask(
-        self,
-        arms: Sequence[int] | None = None,
-        context: Any = None,
-        rounds_left: int | None = None,
+        self, arms: Sequence[int] | None = None, context: Any = None, rounds_left: int | None = None
     ) -> Ticket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 

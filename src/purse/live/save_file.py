@@ -106,10 +106,7 @@ def restore(policy: PolicyMemory, facts: dict[str, Any], arrays: dict[str, Any])
     _check_problem(problem)
     _check_numbers(facts)
     features = Features.of(
-        facts.get("features"),
-        n_arms=problem.n_arms,
-        per_arm=problem.per_arm,
-        map=facts.get("map"),
+        facts.get("features"), n_arms=problem.n_arms, per_arm=problem.per_arm, map=facts.get("map")
     )
     if features.n_seen != problem.n_features:
         raise InvalidInput("its features do not fit its problem")

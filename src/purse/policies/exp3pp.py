@@ -43,12 +43,7 @@ import math
 from purse.kernels import kernel
 from purse.kernels.confidence import gap_bounds, quiet_until
 from purse.policies import exp3pp_bwk
-from purse.policies.exp3pp_bwk import (
-    Exp3PPBwKParams,
-    Exp3PPBwKScratch,
-    Exp3PPBwKState,
-    learn,
-)
+from purse.policies.exp3pp_bwk import Exp3PPBwKParams, Exp3PPBwKScratch, Exp3PPBwKState, learn
 from purse.types import Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, SOURCE = "exp3++", True, 1, "paper or implementations"

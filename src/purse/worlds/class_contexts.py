@@ -13,11 +13,7 @@ SPREAD = 0.25  # of mean rewards between classes
 
 
 def class_contexts(
-    classes: int,
-    arms: int = 4,
-    rows: int = 1024,
-    horizon: int | None = 10_000,
-    seed: int = 0,
+    classes: int, arms: int = 4, rows: int = 1024, horizon: int | None = 10_000, seed: int = 0
 ) -> World:
     """Return a world in which each round belongs to a class, and means depend on class and arm.
 
