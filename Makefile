@@ -5,7 +5,7 @@
 # make coverage  the tests, and which lines they reach (a third slower)
 # make bench  measure speed and renew its page
 # make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; examples and facts in full;
-#             GPU code of all policies; the TypeScript example; coverage of off-policy intervals
+#             GPU code of all policies; the TypeScript example; other SDKs; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
 # make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
 # make lowest  the first steps with the oldest version of each package that is allowed
@@ -85,6 +85,7 @@ bench: $(STAMP)-bench
 soak: $(STAMP)-soak
 	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m "not alone" -n auto --dist loadgroup --no-loadscope-reorder --durations=20 -rA -p no:cacheprovider
 	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m alone -p no:cacheprovider
+	$(BIN)/python -m benchmarks.sdk_versions
 	+$(MAKE) --no-print-directory --jobs=2 soak-coverage soak-context_coverage
 
 soak-%:

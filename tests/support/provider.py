@@ -3,7 +3,8 @@ by a price list of its own.
 
 The last message of a prompt says what happens, in words such as `tokens=40 break=10 delay=.01`:
 
-tokens    words of the answer; `json` makes it an object, `cut` ends it by the limit
+tokens    words of the answer, which is a greeting without it; `json` makes it an object, and `cut`
+          ends it by the limit
 delay     seconds before each word
 break     words after which the connection is dropped; `error`: after which a stream says it failed
 status    answered with this status, and nothing charged; `first=n`: the first n attempts only
@@ -91,7 +92,17 @@ class Plan:
     def text(self) -> str:
         if "json" in self.wishes:
             return json.dumps({"words": self.words})
-        return " ".join(["word"] * self.words)
+        return (
+            " ".join(["word"] * self.words)
+            if "tokens" in self.wishes
+            else f"{self.model} says hello"
+        )
+
+    def parts(self) -> list[tuple[int, str]]:
+        """The texts of a stream, each with the words that came by then."""
+        if "json" in self.wishes or "tokens" not in self.wishes:
+            return [(self.words, self.text())]
+        return [(count, "word ") for count in range(1, self.words + 1)]
 
     def usage(self, answered: int) -> Json | None:
         """The usage, as this kind of answer reports it."""
@@ -143,9 +154,8 @@ class Plan:
             return base | {"choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
 
         yield 0, chunk({"role": "assistant", "content": ""})
-        parts = [self.text()] if "json" in self.wishes else ["word "] * self.words
-        for count, part in enumerate(parts, 1):
-            yield count, chunk({"content": part})
+        for count, text in self.parts():
+            yield count, chunk({"content": text})
         yield self.words, chunk({}, "length" if self.is_cut else "stop")
         usage = self.usage(self.words)
         if usage and (self.body.get("stream_options") or {}).get("include_usage"):
@@ -160,8 +170,8 @@ class Plan:
         yield 0, {"type": "response.output_item.added", "item": {**item, "content": []}, **at}
         part = {"type": "output_text", "text": "", "annotations": []}
         yield 0, {"type": "response.content_part.added", "part": part, **at}
-        for count in range(1, self.words + 1):
-            delta = {"type": "response.output_text.delta", "delta": "word ", "logprobs": []}
+        for count, text in self.parts():
+            delta = {"type": "response.output_text.delta", "delta": text, "logprobs": []}
             yield count, {**delta, **at}
         yield self.words, {"type": "response.output_item.done", "item": item, **at}
         yield self.words, {"type": f"response.{whole['status']}", "response": whole}
@@ -172,8 +182,8 @@ class Plan:
         block = {"type": "text", "text": ""}
         yield 0, {"type": "content_block_start", "index": 0, "content_block": block}
         yield 0, {"type": "ping"}
-        for count in range(1, self.words + 1):
-            delta = {"type": "text_delta", "text": "word "}
+        for count, text in self.parts():
+            delta = {"type": "text_delta", "text": text}
             yield count, {"type": "content_block_delta", "index": 0, "delta": delta}
         yield self.words, {"type": "content_block_stop", "index": 0}
         end = {"stop_reason": "max_tokens" if self.is_cut else "end_turn", "stop_sequence": None}
@@ -249,6 +259,11 @@ class Provider:
     def __exit__(self, *error: object) -> None:
         self.server.should_exit = True
         self.thread.join()
+
+    def environment(self) -> dict[str, str]:
+        """Variables by which SDKs find it."""
+        keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"}
+        return {"OPENAI_BASE_URL": f"{self.url}/v1", "ANTHROPIC_BASE_URL": self.url, **keys}
 
     async def free(self, request: Request) -> Response:
         return JSONResponse({"object": "list", "data": [], "input_tokens": 7})

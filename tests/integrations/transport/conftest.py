@@ -25,10 +25,8 @@ def standing_provider() -> Iterator[Provider]:
 def provider(standing_provider: Provider, monkeypatch: pytest.MonkeyPatch) -> Provider:
     """The provider with new books; SDKs find it by their environment variables."""
     standing_provider.books = Books()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"{standing_provider.url}/v1")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", standing_provider.url)
-    for name in ("OPENAI", "ANTHROPIC"):
-        monkeypatch.setenv(f"{name}_API_KEY", "x")
+    for name, value in standing_provider.environment().items():
+        monkeypatch.setenv(name, value)
     return standing_provider
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from genai_prices import Usage
 
 import purse
 from purse import Campaign
@@ -141,7 +142,13 @@ def test_litellm(make: Make, provider: Provider) -> None:
     messages = asked("tokens=9")["messages"]
     for stream in (False, True):
         list(litellm.completion("openai/gpt-5", messages, client=client(campaign), stream=stream))
-    check_books(campaign, provider, told=2)
+    from purse.integrations.litellm import price
+
+    priced = client(campaign, price=price)
+    priced.chat.completions.create(model="gpt-5", messages=messages)
+    check_books(campaign, provider, told=3)
+    with pytest.raises(LookupError, match="LiteLLM knows no price of model 'mystery'"):
+        price("mystery", Usage(input_tokens=1), "", ())
 
 
 WITHOUT = """

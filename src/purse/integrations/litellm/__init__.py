@@ -5,7 +5,7 @@ litellm.callbacks = [hook]
 answer = await router.acompletion(model="auto", messages=[...])
 """
 
-from purse.integrations.litellm.costs import create_campaign
+from purse.integrations.litellm.costs import create_campaign, price
 from purse.integrations.litellm.router import PurseRouter, ticket_of
 
-__all__ = ["PurseRouter", "create_campaign", "ticket_of"]
+__all__ = ["PurseRouter", "create_campaign", "price", "ticket_of"]

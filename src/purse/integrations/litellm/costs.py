@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from purse.base import validation
 from purse.base.optional import needs
@@ -22,6 +22,9 @@ from purse.integrations.campaign_costs import largest_costs
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
+
+if TYPE_CHECKING:
+    from purse.base.token_prices import Conditions
 
 _SMALLEST = Decimal("1e-9")
 # the table's names for prices of a token: of prompt, answer, reasoning and a prompt that is cached
@@ -181,6 +184,24 @@ def _whole(value: Any) -> int | None:
         return int(value) if value is not None and int(value) > 0 else None
     except (TypeError, ValueError):
         return None
+
+
+def price(model: str, usage: Any, url: str, conditions: Conditions) -> Decimal:
+    """Return the dollars of a usage by LiteLLM's table, as `purse.http_client(price=...)` wants it.
+    Raise `LookupError` if the table has no such price.
+    """
+    try:
+        prompt, answer = litellm.cost_per_token(
+            model,
+            usage.input_tokens,
+            usage.output_tokens,
+            cache_read_input_tokens=usage.cache_read_tokens,
+            cache_creation_input_tokens=usage.cache_write_tokens,
+            service_tier=dict(conditions).get("service_tier"),
+        )
+    except Exception as error:  # of a class that every version names differently
+        raise LookupError(f"LiteLLM knows no price of model {model!r}") from error
+    return Decimal(f"{prompt + answer:.12f}")  # without what floats add
 
 
 def create_campaign(

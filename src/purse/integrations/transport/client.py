@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
+from weakref import finalize
 
 from purse.base import amounts
 from purse.base.optional import is_installed, needs
@@ -55,11 +56,15 @@ def _client(campaign: Campaign, library: Any, inner: Any, kind: str, more: dict[
 
         if library is None:
             library = import_module("httpx2" if is_installed("httpx2") else "httpx")
-    if inner is None:
+    own = inner is None
+    if own:
         limits = library.Limits(**_CONNECTIONS)
         inner = getattr(library, f"{kind}HTTPTransport")(limits=limits)
-    client = getattr(library, f"{kind}Client")
-    return client(transport=Transport(campaign, inner, **more), follow_redirects=True)
+    transport = Transport(campaign, inner, **more)
+    client = getattr(library, f"{kind}Client")(transport=transport, follow_redirects=True)
+    if own and not kind:  # nobody else knows it; to close the other kind needs an event loop
+        finalize(client, inner.close)
+    return client
 
 
 def cap(
