@@ -13,17 +13,10 @@ from tests.support.policies import refuses
 
 KNOWN_COSTS = ["b-kube", "bounded-epsilon-first", "epsilon-first", "fractional-kube", "kube"]
 ONE_PLAY = [
-    *(
-        "bobw-primal-dual",
-        "delayed-sapo",
-        "elimination-race",
-        "exp3",
-        "exp3++",
-        "exp3++.ada-prices",
-    ),
-    *("exp3++.prices", "exp3-ix", "exp3.p", "lagrange-bwk", "best-arm", "primal-dual-bwk", "sao"),
+    *("bobw-primal-dual", "delayed-sapo", "elimination-race", "exp3", "exp3++", "exp3++.prices"),
+    *("exp3++.ada-prices", "exp3-ix", "exp3.p", "lagrange-bwk", "best-arm", "primal-dual-bwk"),
     *("lin-cbwk", "lin-ts.price", "lin-ucb.price", "lin-ucb.resolve", "replan", "square-cbwk"),
-    "tsallis-inf",
+    *("sao", "tsallis-inf"),
 ]
 ONE_PLAY_ONE_RESOURCE = [
     *(*KNOWN_COSTS, "budgeted-thompson", "exp3.bwk", "exp3-ix.bwk", "exp3.p.bwk", "exp3++.bwk"),

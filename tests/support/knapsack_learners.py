@@ -16,7 +16,7 @@ from purse.base import amounts
 from purse.engine.draws import draws
 from purse.kernels.exp3_p import tuned
 from purse.types import Floats, Problem, Ticket, World
-from tests.support.policies import EXACT
+from tests.support.policies import EXACT, make_live
 from tests.support.soak import scale
 
 
@@ -161,6 +161,5 @@ def live_for(
     world: World, policy: str, budget: list[float], horizon: int | None, **told: Any
 ) -> purse.Policy:
     """A live policy that knows the least and largest costs of a world."""
-    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
-    told = {"n_resources": world.n_resources, "horizon": horizon, "stop": "exit", **bounds, **told}
-    return purse.Policy(policy, n_arms=world.n_arms, budget=budget, **told)
+    told = {"n_resources": world.n_resources, "horizon": horizon, **told}
+    return make_live(world, policy, budget=budget, **told)

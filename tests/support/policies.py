@@ -90,14 +90,9 @@ class PlainIndex:
 def make_live(
     world: World, policy: str, *, budget: Any = 1e6, seed: int = 0, **told: Any
 ) -> purse.Policy:
-    bounds = {
-        "cost_min": world.cost_min / amounts.UNIT,
-        "cost_max": world.cost_max / amounts.UNIT,
-        **told,
-    }
-    return purse.Policy(
-        policy, n_arms=world.n_arms, budget=budget, seed=seed, stop="exit", **bounds
-    )
+    bounds = {"cost_min": world.cost_min / amounts.UNIT, "cost_max": world.cost_max / amounts.UNIT}
+    told = {"stop": "exit", **bounds, **told}
+    return purse.Policy(policy, n_arms=world.n_arms, budget=budget, seed=seed, **told)
 
 
 class Draws:
