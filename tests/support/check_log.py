@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from purse.base import amounts
-from tests.support.client_log import ARM_VERBS, NEW, Line
+from tests.support.client_log import ARM_VERBS, FUND, NEW, Line
 
 VERBS = {
     "told": "tell",
@@ -52,7 +52,7 @@ def check_promises(campaign: Any, lines: list[Line]) -> None:
     """All that was answered is in the journal, once, in the same words; nothing else is; and it
     adds up after every entry. What was wanted of accounts is not looked at.
     """
-    lines = [line for line in lines if line["level"] == campaign.name]
+    lines = [line for line in lines if FUND not in (line.get("want"), line.get("got"))]
     journal = Journal(campaign)
     answered = Counter(key_of(line, "got") for line in lines if "got" in line)
     wanted = {key_of(line, "want"): line for line in lines if "want" in line}
@@ -191,9 +191,9 @@ def check_accounts(accounts: Sequence[Any], below: dict[str, list[Any]], lines: 
 
 def check_top_ups(name: str, entries: list[Any], lines: list[Line]) -> None:
     """What was acknowledged is there, once; nothing is there that nobody wanted."""
-    mine = [line for line in lines if line["level"] == name]
-    wanted = {line["request"] for line in mine if "want" in line}
-    got = {line["request"] for line in mine if "got" in line}
+    mine = [line for line in lines if line.get("account") == name]
+    wanted = {line["request"] for line in mine if line.get("want") == FUND}
+    got = {line["request"] for line in mine if line.get("got") == FUND}
     written = [entry.request for entry in entries if entry.kind == "topped_up"]
     assert len(set(written)) == len(written), "a top-up is in the journal twice"
     assert got <= set(written), f"{got - set(written)} were acknowledged, and are lost"

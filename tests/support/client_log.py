@@ -30,6 +30,7 @@ TRAFFIC: dict[str, Any] = {
 }
 RENEWED: dict[str, Any] = {"every": "1h"}
 SHORT_HOUR = 100  # ms: periods of an hour end while clients live
+FUND = "fund"  # a top-up of an account
 NEW = "later"  # an arm that comes and goes
 ARM_VERBS = {"arm_added": "add_arm", "arm_retired": "retire_arm", "arm_changed": "set_arm"}
 Line = dict[str, Any]
@@ -74,7 +75,6 @@ class LoggingClient:
     the same words, by whoever goes on with its log.
 
     accounts   those above the campaign, which are topped up in turn with it
-    traffic    whether the campaign has the terms of `TRAFFIC`
     """
 
     def __init__(
@@ -84,11 +84,10 @@ class LoggingClient:
         name: str,
         rng: random.Random,
         accounts: Sequence[Any] = (),
-        traffic: bool = False,
     ) -> None:
         self.campaign, self.log, self.name, self.rng = campaign, log, name, rng
-        self.traffic = traffic
-        self.levels = {level.name: level for level in (campaign, *accounts)}
+        self.traffic = bool(campaign.terms.capacity)
+        self.accounts = {account.name: account for account in accounts}
         self.tickets = {
             number
             for line in log.lines
@@ -116,21 +115,19 @@ class LoggingClient:
 
     def step(self) -> None:
         line = self.wish()
-        self.log.write({"want": line.pop("do"), "level": self.campaign.name, **line})
+        self.log.write({"want": line.pop("do"), **line})
         self.have(self.log.lines[-1])
 
     def wish(self) -> Line:
         last = self.log.lines[-1] if self.log.lines else {}
         request = f"{self.name}-{len(self.log.lines)}"
         if last.get("refused") in ("BudgetHeld", "BudgetExhausted"):
-            level = self.rng.choice(list(self.levels))
-            return {"do": "top_up", "level": level, "request": request, "amount": "2.5"}
+            return {**self.money_wish(), "request": request, "amount": "2.5"}
         if self.traffic and self.rng.random() < 0.1:
             return {**self.arm_wish(), "request": request}
         if not self.tickets or self.rng.random() < 0.5:
             n = self.rng.choice((1, 1, 1, 3))
-            asked = {"n": n, "labels": {"user": self.rng.choice("abc")}}
-            return {"do": "ask", "request": request, **asked, **self.mask(), **self.contexts(n)}
+            return {"do": "ask", "request": request, "n": n, **self.mask(), **self.contexts(n)}
         ticket = self.rng.choice(sorted(self.tickets))
         reward, cost = self.rng.randrange(9) / 8, f"{self.rng.uniform(0.05, 1.7):.3f}"
         draw = self.rng.random()
@@ -143,6 +140,12 @@ class LoggingClient:
         if draw < 0.6 and self.settled:
             return {"do": "reward", "ticket": min(self.settled), "reward": reward}
         return {"do": "tell", "ticket": ticket, "reward": reward, "cost": cost}
+
+    def money_wish(self) -> Line:
+        """Whose budget is to grow."""
+        levels = [None, *self.accounts]
+        name = self.rng.choice(levels) if self.accounts else None
+        return {"do": "top_up"} if name is None else {"do": FUND, "account": name}
 
     def arm_wish(self) -> Line:
         """A change of an arm; not every one can be made."""
@@ -162,8 +165,9 @@ class LoggingClient:
 
     def contexts(self, n: int) -> Line:
         """What is known of each round, where there are features."""
-        draws = [[self.rng.randrange(-8, 9) / 8 for _ in "xy"] for _ in range(n)]
-        return {"contexts": draws} if self.traffic else {}
+        names = self.campaign.terms.features or {}
+        draws = [[self.rng.randrange(-8, 9) / 8 for _ in names] for _ in range(n)]
+        return {"contexts": draws} if names else {}
 
     def have(self, line: Line) -> None:
         """Do it, and write down the answer."""
@@ -185,8 +189,9 @@ class LoggingClient:
         """The answer to what is wanted, as far as repeats must share it."""
         if line["want"] == "ask":
             try:
-                said = {name: line.get(name) for name in ("arms", "contexts", "labels")}
-                tickets = self.campaign.ask_many(line["n"], line["request"], **said)
+                tickets = self.campaign.ask_many(
+                    line["n"], line["request"], arms=line.get("arms"), contexts=line.get("contexts")
+                )
             except (AskRefused, InvalidInput) as error:  # an arm may be retired, or not there yet
                 return {"refused": type(error).__name__}
             return {
@@ -195,7 +200,10 @@ class LoggingClient:
                 "held": [ticket.held[0] for ticket in tickets],
             }
         if line["want"] == "top_up":
-            self.levels[line["level"]].top_up(line["amount"], line["request"])
+            self.campaign.top_up(line["amount"], line["request"])
+            return {}
+        if line["want"] == FUND:
+            self.accounts[line["account"]].top_up(line["amount"], line["request"])
             return {}
         if line["want"] in ARM_VERBS.values():
             return self.change_arm(line)

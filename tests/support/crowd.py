@@ -20,11 +20,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import Account, Campaign
+from purse import Account, Campaign, PurseError
 from purse.campaign.storage.connect import connect
 from purse.campaign.terms import calendar
-from tests.support.client_log import FileClientLog, LoggingClient
-from tests.support.kill_worker import patiently
+from purse.errors import CampaignPaused, StorageUnavailable
 from tests.support.service import served
 
 SHORT_HOUR = 1_000  # ms: periods of an hour end while clients live
@@ -32,12 +31,14 @@ ACCOUNTS = {"company": None, "team-0": "company", "team-1": "company"}
 DEADLINES: Sequence[float | None] = (0.005, 0.02, 0.1, 0.5, 2, None, 0.005, 0.05)  # seconds
 BETWEEN_KILLS = 4_000  # characters in all logs at most: some twenty answers
 SERVER = "server"
+PATIENCE = 300  # seconds in which a storage or a server must be back
+Line = dict[str, Any]
 
 
 def create(address: str) -> None:
     """Make two levels of accounts and the campaigns below them; some of each are renewed."""
     storage = connect(address)
-    renewed: list[dict[str, Any]] = [{}, {"every": "1h"}, {"every": "1h", "carry": "all"}]
+    renewed: list[Line] = [{}, {"every": "1h"}, {"every": "1h", "carry": "all"}]
     for number, (name, above) in enumerate(ACCOUNTS.items()):
         Account.create(
             name,
@@ -66,20 +67,119 @@ def create(address: str) -> None:
     storage.close()
 
 
-def live(place: str, log: Path, number: int, seed: int, end: Path) -> None:
-    """A client of a storage or a server, until a file is there."""
-    which = number % len(DEADLINES)
+class Client:
+    """Does something at random, again and again, and writes it down."""
 
-    def opened() -> tuple[Any, list[Any]]:
-        at: Any = place if "http" in place else connect(place)
-        above = [Account.open(name, storage=at) for name in ("company", f"team-{which % 2}")]
-        return Campaign.open(f"campaign-{which}", storage=at), above
+    def __init__(self, address: str, path: Path, number: int, seed: int) -> None:
+        self.address, self.rng = address, random.Random(seed)
+        self.name, self.campaign = f"p{number}", f"campaign-{number % len(DEADLINES)}"
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.count, self.last = len(lines), json.loads(lines[-1]) if lines else {}
+        self.file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        self.tickets: list[int] = []
+        self.asks: list[Line] = []
+        self.levels: dict[str, Any] = {}
+        self.poor = False  # whether the last ask was refused for lack of money
 
-    campaign, above = patiently(opened, opened)
-    made = LoggingClient(campaign, FileClientLog(log), f"p{number}", random.Random(seed), above)
-    patiently(made.resume, made.resume)
-    while not end.exists():
-        patiently(made.step, made.resume)
+    def open(self) -> None:
+        above = ["company", f"team-{int(self.campaign[-1]) % 2}"]
+        place = self.address if "http" in self.address else connect(self.address)
+        self.levels = {name: Account.open(name, storage=place) for name in above}
+        self.levels[self.campaign] = Campaign.open(self.campaign, storage=place)
+
+    def write(self, line: Line) -> None:
+        """Hand a line to the system, which keeps it whatever becomes of this process."""
+        os.write(self.file, (json.dumps(line) + "\n").encode())
+        self.count += 1
+
+    def run(self, end: Path) -> None:
+        """Go on until a file is there."""
+        patiently(self.open)
+        if "want" in self.last:  # whoever wanted this has died: it is wanted again
+            self.have(self.last)
+        while not end.exists():
+            line = self.wish()
+            self.write(line)
+            self.have(line)
+
+    def wish(self) -> Line:
+        rng, level = self.rng, self.campaign
+        request = f"{self.name}-{self.count}"
+        draw = rng.random()
+        if self.poor and draw < 0.3:
+            line: Line = {
+                "want": "top_up",
+                "level": rng.choice(list(self.levels)),
+                "request": request,
+            }
+            return line | {"amount": f"{rng.uniform(1, 50):.3f}"}
+        if draw < 0.05 and self.asks:
+            return rng.choice(self.asks)
+        if draw < 0.4 or not self.tickets:
+            labels = {"user": f"u{rng.randrange(5)}", "day": rng.choice("ab")}
+            n = rng.choice((1, 1, 2, 3))
+            line = {"want": "ask", "level": level, "request": request, "n": n, "labels": labels}
+            self.asks = [*self.asks[-9:], line]
+            return line
+        if draw < 0.42:
+            verb = rng.choice(("pause", "resume", "resume"))
+            return {"want": verb, "level": rng.choice(list(self.levels))}
+        if draw < 0.45:
+            return {"want": "expire", "level": level}
+        ticket = self.tickets.pop(rng.randrange(len(self.tickets)))
+        if rng.random() < 0.05:
+            ticket += rng.randrange(-3, 4)  # of somebody else, perhaps
+        if rng.random() < 0.3:
+            self.tickets.append(ticket)  # something more will be said of it
+        line = {"want": "", "level": level, "ticket": max(ticket, 1)}
+        cost, reward = f"{rng.uniform(0.05, 1.7):.3f}", rng.randrange(9) / 8
+        says: dict[str, Line] = {"void": {}, "fail": {"cost": cost}, "settle": {"cost": cost}}
+        says |= {"reward": {"reward": reward}, "tell": {"cost": cost, "reward": reward}}
+        verb = rng.choice(("tell", "tell", *says))
+        return line | says[verb] | {"want": verb}
+
+    def have(self, line: Line) -> None:
+        """Do it, again if it is unknown what became of it, and write down the answer."""
+        said = {name: value for name, value in line.items() if name not in ("want", "labels", "n")}
+        try:
+            answer = patiently(lambda: self.do(line))
+        except PurseError as error:
+            answer = {"refused": type(error).__name__}
+            if isinstance(error, CampaignPaused) and self.rng.random() < 0.2:
+                for level in self.levels.values():
+                    patiently(level.resume)
+        self.poor = answer.get("refused") in ("BudgetHeld", "BudgetExhausted")
+        self.write({"got": line["want"], **said, **answer})
+        self.tickets = [*self.tickets[-20:], *answer.get("tickets", ())]
+
+    def do(self, line: Line) -> Line:
+        level = self.levels[line["level"]]
+        match line["want"]:
+            case "ask":
+                tickets = level.ask_many(line["n"], line["request"], labels=line["labels"])
+                # of those that were handed out before, some are not held any more
+                held = [ticket.held[0] if ticket.state == "held" else None for ticket in tickets]
+                return {"tickets": [ticket.id for ticket in tickets], "held": held}
+            case "top_up":
+                level.top_up(line["amount"], line["request"])
+            case "pause" | "resume" | "expire" as verb:
+                getattr(level, verb)()
+            case verb:
+                said = {name: line[name] for name in ("reward", "cost") if name in line}
+                getattr(level, verb)(line["ticket"], **said)
+        return {}
+
+
+def patiently(act: Callable[[], Any]) -> Any:
+    """Do it; if the storage or the server is away, do it again until it is back."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return act()
+        except StorageUnavailable:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def child(work: Callable[[], Any], error: Path) -> int:
@@ -121,7 +221,7 @@ def crowd(
         work: Callable[[], None] = (
             (lambda: serve(address, port))
             if who == SERVER
-            else (lambda: live(place, log, who, client_seed, end))
+            else (lambda: Client(place, log, who, client_seed).run(end))
         )
         running[child(work, error)] = who
 

@@ -36,7 +36,7 @@ CAMPAIGNS = ("killed", "killed", "in-a-team", "beside-it")  # of each client
 ACCOUNTS = {"in-a-team": ("company", "team"), "beside-it": ("company",)}  # from the top down
 CHECKPOINT_EVERY = 40  # entries
 STEPS = 400  # after which a client gives up waiting for its point
-PATIENCE = 300  # seconds in which a storage or a server that was killed must be back
+PATIENCE = 60  # seconds in which a storage that was killed must be back
 
 
 def patiently(act: Callable[[], Any], again: Callable[[], Any]) -> Any:
@@ -73,7 +73,6 @@ def live(
         f"client-{client}",
         random.Random(seed),
         accounts,
-        traffic=True,
     )
     patiently(made.resume, made.resume)
     os.write(said, bytes([client]))

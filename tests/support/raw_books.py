@@ -4,7 +4,7 @@ ours: it shares no mistake with what it checks.
 `python raw_books.py STORAGE FOLDER`, with the address of a file or of PostgreSQL, and a folder of
 files `log-*`. These have lines of JSON: `want` before something was asked for, and `got` when it
 was answered. It writes one line of JSON: what it has found, and how much it has read. All levels
-have one resource, and arms do not change.
+have one resource.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class Books:
 def answered(lines: list[Row]) -> Iterator[Row]:
     """The answers that say what has to be there."""
     for line in lines:
-        if "got" in line and not {"refused", "too_late"} & line.keys():
+        if "got" in line and "refused" not in line and ("request" in line or "ticket" in line):
             yield line
 
 
@@ -260,8 +260,10 @@ def kept(level: Level, line: Row) -> bool:
         return answer.get("units") == [units(line["amount"])]
     if line["got"] == "ask":
         numbers = level.answers[line["request"]]
-        held = [level.tickets[number].held for number in numbers]
-        return (numbers, held) == (line["tickets"], [units(amount) for amount in line["held"]])
+        return numbers == line["tickets"] and all(
+            held is None or level.tickets[number].held == units(held)
+            for number, held in zip(numbers, line["held"], strict=True)
+        )
     ticket = level.tickets.get(line["ticket"])
     if ticket is None:
         return False

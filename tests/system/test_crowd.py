@@ -19,7 +19,9 @@ from tests.support import crowd, raw_books
 from tests.support.paths import ROOT
 from tests.support.soak import SOAK, scale
 
-ANSWERED = {"ask", "tell"} | ({"settle", "reward", "fail", "void", "top_up"} if SOAK else set())
+ANSWERED = {"ask", "tell"} | (
+    {"settle", "reward", "fail", "void", "top_up", "pause", "resume", "expire"} if SOAK else set()
+)
 ANY_CAMPAIGN = "(SELECT min(id) FROM purse_levels WHERE kind = 'campaign')"
 # by somebody, who was answered
 ONE_TOLD = """(level, seq) IN (
