@@ -268,8 +268,7 @@ def replay(
         return
     files = played.publish(target)
     if as_json:
-        whole = {} if budgets else played.as_dict()
-        print_files(target, files, **{"rows": played.frame().to_dicts(), **whole})
+        print_files(target, files, **played.as_dict())
     else:
         click.echo(str(played))
         click.echo(where(target, files))

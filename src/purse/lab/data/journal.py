@@ -180,19 +180,13 @@ class _JournalReader:
     def bounds(self) -> tuple[Ints, Ints]:
         """(K, d) The least and the most that each arm was ever declared to cost, in units."""
         n_arms = len(self.level.arms.names)
-        low, high = (
-            np.array(
-                [
-                    extreme([rows[i] for rows in tables if i < len(rows)], axis=0)
-                    for i in range(n_arms)
-                ]
-            )
-            for extreme, tables in (
-                (np.min, [arms.cost_min for arms in self.bounds_were]),
-                (np.max, [arms.cost_max for arms in self.bounds_were]),
-            )
-        )
-        return low, high
+
+        def extremes(of: Any, tables: Sequence[Ints]) -> Ints:
+            own = ([rows[i] for rows in tables if i < len(rows)] for i in range(n_arms))
+            return np.array([of(rows, axis=0) for rows in own])
+
+        low, high = zip(*((arms.cost_min, arms.cost_max) for arms in self.bounds_were), strict=True)
+        return extremes(np.min, low), extremes(np.max, high)
 
     def rounds(self, arm: Ints) -> Floats:
         """(K,) The rounds in which each arm could be chosen; as many fewer as tickets on it are

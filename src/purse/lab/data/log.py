@@ -172,17 +172,12 @@ class Log:
         """The arms whose probabilities the rows contradict."""
         return np.flatnonzero(np.abs(self.doubts) > DOUBT)
 
-    @property
-    def features(self) -> dict[str, Any]:
-        """What a world says about the contexts of the log."""
-        if self.contexts is None:
-            return {}
-        features = self.contexts.features
-        return {"n_features": features.n_seen, "per_arm": features.per_arm}
-
     def as_world(self, tables: Any, draw: Any, **more: Any) -> World:
         """Return a world with these tables that declares what the log declares."""
         low, high = self.cost_min, self.cost_max
+        if self.contexts is not None:
+            features = self.contexts.features
+            more |= {"n_features": features.n_seen, "per_arm": features.per_arm}
         return World(
             self.name,
             tables,

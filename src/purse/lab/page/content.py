@@ -135,7 +135,7 @@ def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
             Section("arms", captions.TITLES["arms"], arms),
         ],
         tables.details(facts, "simulated games", "Data", tables.recording(facts.replay)),
-        remarks=[("h3", "What this rests on"), ("lines", lines), *_about_data(result.notes)],
+        remarks=[("h3", "What this rests on"), ("lines", lines), *_about_data(result.log.notes)],
         warnings=result.warnings,
         contents=False,
     )

@@ -75,7 +75,7 @@ class ContextWorld:
             np.zeros(n_arms, np.int64),
             np.zeros(1, np.int64),
         )
-        return log.as_world(tables, draw, view=view, **log.features)
+        return log.as_world(tables, draw, view=view)
 
     def credited(self, world: World, run: Run) -> Credited:
         """Return the credits of the paths of a run in this world."""

@@ -40,7 +40,6 @@ from purse.lab.theory.estimate import Estimate
 from purse.types import Floats, Ints
 
 _MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1
-NAME = "as logged"
 
 
 class LogPlayer:
@@ -189,10 +188,9 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
             Resampled(np.array([value]), redone[:, column, None])
             for column, value in enumerate((gain, spent))
         )
-        known, paid_for = _in_range(gains.estimate(), log, pulls), paid.estimate()
-        answers.append(
-            LogEstimate(NAME, size, known, rounds, refused, paid_for, rounds, "log", pulls, gains)
-        )
+        gain_of_log = _in_range(gains.estimate(), log, pulls)
+        game = paid.estimate(), rounds, "log", pulls, gains
+        answers.append(LogEstimate("as logged", size, gain_of_log, rounds, refused, *game))
     return answers
 
 

@@ -83,11 +83,6 @@ class LogResult(PageResult):
             f"that rounds like these go on; limit them with a horizon of {n}"
         ]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A line for each thing that a reader of the estimates has to know."""
-        return self.log.notes
-
     def frame(self) -> pl.DataFrame:
         """Return a row for each player and budget: estimate, standard error, 95% interval,
         effective sample size, what would be spent of the first resource with its 95% interval;
@@ -216,7 +211,7 @@ class LogResult(PageResult):
         return [
             *map(plain, self.reasons()),
             plain(precision(self.facts.replicates)),
-            *self.notes,
+            *self.log.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
 

@@ -53,7 +53,7 @@ def make_model(log: Log) -> ModelWorld:
     whole = make_world(
         log.name, probabilities[None], rewards[None], costs[None], horizon=log.horizon
     )
-    world = log.as_world(whole.tables, whole.draw, **log.features)
+    world = log.as_world(whole.tables, whole.draw)
     return ModelWorld(log, world, flat, size)
 
 
