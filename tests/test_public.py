@@ -88,7 +88,7 @@ def test_every_error_is_a_purse_error() -> None:
         for value in vars(purse.errors).values()
         if isinstance(value, type) and value.__module__ == "purse.errors"
     ]
-    assert len(errors) == 17
+    assert len(errors) == 19
     assert all(issubclass(error, purse.PurseError) for error in errors)
 
 
@@ -99,6 +99,8 @@ PAGES = [
             "campaigns",
             "alerts",
             "company",
+            "limits",
+            "agents",
             "contexts",
             "recommend",
             "traffic",

@@ -193,5 +193,6 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     tickets = _awaited(Campaign.tickets)
     ticket = _awaited(Campaign.ticket)
     labels = _awaited(Campaign.labels)
+    set_limit = _awaited(Campaign.set_limit)
     recommend = _awaited(Campaign.recommend)
     certificate = _awaited(Campaign.certificate)

@@ -47,6 +47,25 @@ class BudgetHeld(BudgetExhausted):
     """
 
 
+class LabelExhausted(BudgetExhausted):
+    """An ask that gets no ticket, because one of its labels has too little left of its limit.
+
+    key, value   the label
+    left         of each resource, as decimal text
+    """
+
+    def __init__(self, text: str, key: str = "", value: str = "", left: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.key, self.value, self.left = key, value, tuple(left)
+
+
+class LabelHeld(LabelExhausted, BudgetHeld):
+    """The same, because of holds of open tickets with this label.
+
+    The pull may fit once they are told or voided.
+    """
+
+
 class ArmsCoolingDown(AskRefused):
     """An ask that gets no ticket, because calls to all arms that it allows failed just now.
 

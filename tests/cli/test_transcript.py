@@ -106,7 +106,11 @@ def line(step: Step) -> list[str]:
     known = arguments_of(getattr(of, ROWS.get(step.verb, step.verb)))
     alone = [] if is_new else [step.of]
     first = next(iter(known.values()), None)
-    if first is not None and first.default is WANTED:
+    if step.verb == "set_limit":
+        key, amount, *value = step.given
+        given = {}
+        alone += ["=".join([key, *value]), "none" if amount is None else amount]
+    elif first is not None and first.default is WANTED:
         found = given.pop(first.name)
         alone += found if first.kind.one else [text_of(first.kind, found)]
     options = [word for key, value in given.items() for word in words(known[key], value)]

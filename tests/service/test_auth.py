@@ -33,8 +33,8 @@ NEEDED = {  # what each route needs: GET needs `read`; one that is not here fail
     f"{P}/certificate {P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
     "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
     f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
-    "admin": f"/campaigns {P}/top-ups {P}/budget {P}/charges {A}/budget {A}/charges {P}/arms "
-    f"{P}/arms/set {P}/arms/retire {P}/alerts {P}/pause {P}/resume "
+    "admin": f"/campaigns {P}/top-ups {P}/budget {P}/charges {P}/limits {A}/budget {A}/charges "
+    f"{P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause {P}/resume "
     f"{P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts {A}/audit",
 }
 ROLE = {
@@ -52,6 +52,7 @@ BODY: dict[str, Any] = {
     f"{P}/tickets/1/tell": {"reward": 1, "cost": 0},
     f"{P}/tickets/1/settle": {"cost": 0},
     f"{P}/tickets/1/reward": {"reward": 1},
+    f"{P}/limits": {"key": "tenant", "amount": 5},
     f"{P}/arms": {"name": "third"},
     f"{P}/arms/set": {"name": "large", "cost_max": "0.04"},
     f"{P}/arms/retire": {"name": "third"},

@@ -47,7 +47,7 @@ def forget_refunds_above(patch: Patch) -> None:
 
 def look_at_the_campaign_only(patch: Patch) -> None:
     """What is left above does not matter to an ask."""
-    patch.setattr(Level, "left", lambda level: [balance.left for balance in level.balances])
+    patch.setattr(Level, "left", lambda level, *_: [part.left for part in level.balances])
 
 
 def overspend_accounts(patch: Patch) -> None:

@@ -14,6 +14,7 @@ from purse.campaign.api.states import HELD, TOLD
 from purse.campaign.ledger import campaign_level
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.records import _SEAL
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.rules import allowed_arms, asks, reports
@@ -32,9 +33,8 @@ from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
 Fault = Callable[[Patch], None]
-NEVER_OVERSPENT = (
-    "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget + overdraft),"
-)
+NEVER_OVERSPENT = """CONSTRAINT never_overspent CHECK (
+    (key <> '' AND period IS NULL) OR spent + held + presumed <= budget + overdraft),"""
 HELD_IS_NEVER_NEGATIVE = " AND held >= 0"
 
 
@@ -184,6 +184,53 @@ def let_asks_overdraw(patch: Patch) -> None:
         book(level, move, *more)
 
     patch.setattr(Level, "book", covered)
+
+
+def look_past_limits(patch: Patch) -> None:
+    """What a label has left does not matter to an ask."""
+    patch.setattr(CampaignLevel, "budgets_of", lambda *_: [])
+
+
+def look_past_limits_unchecked(patch: Patch) -> None:
+    """The same, and the database does not look."""
+    look_past_limits(patch)
+    without(patch, NEVER_OVERSPENT)
+
+
+@instead_of(LabelBudget, "after")
+def book_as_reports(after: Any, *given: Any, holds: bool, **named: Any) -> Any:
+    """The overdraft of a label covers what is held."""
+    return after(*given, holds=False, **named)
+
+
+def let_labels_overdraw(patch: Patch) -> None:
+    """What a label has left does not matter, and its overdraft covers it: no constraint says so."""
+    look_past_limits(patch)
+    book_as_reports(patch)
+
+
+@instead_of(LabelBudget, "after")
+def give_refunds_of_ended_periods_to_labels(after: Any, *given: Any, **named: Any) -> Any:
+    """What comes back for an earlier period may be held again."""
+    return after(*given, **named | {"is_old": False})
+
+
+@instead_of(LabelBudget, "as_of")
+def forget_own_limits(as_of: Any, budget: LabelBudget, *now: Any) -> Any:
+    """A value has the limit of its key, whatever was set for it."""
+    return as_of(budget._replace(own=None), *now)
+
+
+def ask_without_labels(patch: Patch) -> None:
+    """Who leaves a label out has no limit."""
+    patch.setattr(asks, "_refuse_unlabelled", lambda *_: None)
+
+
+@instead_of(asks, "_look")
+def show_the_policy_the_rest_of_a_user(look: Any, at: Transaction, *given: Any) -> Any:
+    """A policy plans with what a label has left."""
+    need, view, explored = look(at, *given)
+    return need, view._replace(left=at.level.left(*given[2:])), explored
 
 
 @instead_of(transaction_rules, "_causes")

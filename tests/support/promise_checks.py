@@ -16,6 +16,7 @@ from purse.campaign.ledger.records import _SEAL
 from purse.campaign.run import committer
 from purse.campaign.run.learner import Learner
 from purse.errors import BudgetHeld
+from tests.support import limit_books
 from tests.support.campaigns import TERMS
 from tests.support.level_checks import add_up, tree, units
 from tests.support.storages import SqliteHarness
@@ -36,6 +37,15 @@ def the_budget_holds(build: Build) -> None:
         for purse in campaign.status().purses:
             taken = map(Decimal, (purse.spent, purse.held, purse.presumed))
             assert sum(taken) <= Decimal(purse.budget), purse
+
+
+def no_limit_is_passed(build: Build) -> None:
+    """P1 of labels in what is stored, and at every ask, whatever was answered."""
+    campaign = build().create("test", **limit_books.TERMS)
+    for _ in range(12):
+        with suppress(PurseError):
+            campaign.ask(arms=["small"], labels={"user": "x"})
+    limit_books.check(campaign)
 
 
 def a_report_counts_once(build: Build) -> None:

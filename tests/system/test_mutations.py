@@ -13,7 +13,7 @@ import pytest
 
 from purse import PurseError
 from tests.campaign import test_bill
-from tests.campaign.ledger import test_level
+from tests.campaign.ledger import test_level, test_limits
 from tests.campaign.rules import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
@@ -82,6 +82,24 @@ ROWS = [
         mutations.expect_what_was_declared, test_bill.test_one_outlier_may_leave_no_money_for_an_arm
     ),
     Row(mutations.let_asks_overdraw, promises.the_budget_holds),
+    Row(mutations.look_past_limits_unchecked, promises.no_limit_is_passed),
+    Row(mutations.let_labels_overdraw, promises.no_limit_is_passed),
+    Row(
+        mutations.give_refunds_of_ended_periods_to_labels,
+        test_limits.test_a_bill_above_its_hold_counts_in_full_and_a_period_forgives_it,
+    ),
+    Row(
+        mutations.forget_own_limits,
+        test_limits.test_a_lowered_limit_holds_at_once_and_a_raised_one_too,
+    ),
+    Row(
+        mutations.ask_without_labels,
+        test_limits.test_an_ask_without_the_label_is_refused_unless_that_is_allowed,
+    ),
+    Row(
+        mutations.show_the_policy_the_rest_of_a_user,
+        test_limits.test_a_poor_user_does_not_end_the_game_of_others,
+    ),
     Row(mutations.alert_on_what_was_held, test_bill.test_accounts_count_it_too_and_say_so),
     Row(levels.book_nothing_above, test_bill.test_accounts_count_it_too_and_say_so),
     Row(mutations.cache_the_counters, promises.two_objects_share_a_budget),
@@ -188,6 +206,7 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.forget_requests, promises.a_request_is_answered_once),
     Row(levels.renew_twice, promises.a_boundary_is_in_the_journal_once),
     Row(levels.look_at_the_campaign_only, promises.no_level_is_overspent),
+    Row(mutations.look_past_limits, promises.no_limit_is_passed),
 ]
 IN_A_FOLDER = (a_power_cut_takes_nothing, test_unavailable.test_another_program_holds_the_lock)
 OF_RULES = (checks.__name__, level_checks.__name__)

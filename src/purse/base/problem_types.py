@@ -3,6 +3,7 @@ client raises the error that the slug stands for.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from purse import errors
@@ -30,6 +31,8 @@ _ROWS: dict[type[PurseError], tuple[Any, ...]] = {
     errors.AskRefused: (409, "No further round can be asked for", OVER),
     errors.BudgetExhausted: (409, "The rest of the budget cannot cover the pull", OVER),
     errors.BudgetHeld: (409, "What is held for open tickets leaves too little", HELD),
+    errors.LabelExhausted: (409, "The rest of a label's limit cannot cover the pull", OVER),
+    errors.LabelHeld: (409, "What is held for a label leaves too little", HELD),
     errors.ArmsCoolingDown: (503, "Calls of all allowed arms failed just now", COOLING),
     errors.HorizonReached: (409, "All rounds have been asked for", OVER),
     errors.CampaignPaused: (409, "The campaign, or an account above it, is paused", PAUSED),
@@ -53,6 +56,10 @@ def _slug_of(error: type[PurseError]) -> str:
 
 
 OF_ERRORS = {error: ProblemType(_slug_of(error), *row) for error, row in _ROWS.items()}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
+    ArmsCoolingDown: ("seconds",),
+    errors.LabelExhausted: ("key", "value", "left"),
+}
 OF_SLUGS = {kind.slug: error for error, kind in OF_ERRORS.items()}
 
 
@@ -73,9 +80,20 @@ def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
 
 def of_error(error: PurseError) -> dict[str, Any]:
     """Return the problem that an error stands for."""
-    return {**facts(kind_of(error), str(error)), **numbers_of(error)}
+    return {**facts(kind_of(error), str(error)), **fields_of(error)}
 
 
-def numbers_of(error: PurseError) -> dict[str, float]:
-    """Return the numbers of an error, as JSON has them beside its text."""
-    return {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}
+def fields_of(error: PurseError) -> dict[str, Any]:
+    """Return the fields of an error, as JSON has them beside its text."""
+    return {name: getattr(error, name) for name in _fields(type(error))}
+
+
+def error_of(kind: type[PurseError], problem: Mapping[str, Any]) -> PurseError:
+    """Return an error of a kind from JSON. An older server may not say all of its fields."""
+    fields = {name: problem[name] for name in _fields(kind) if name in problem}
+    return kind(str(problem["detail"]), **fields)
+
+
+def _fields(kind: type[PurseError]) -> tuple[str, ...]:
+    """Return the fields of a kind of errors besides its text."""
+    return next((_FIELDS[parent] for parent in kind.__mro__ if parent in _FIELDS), ())

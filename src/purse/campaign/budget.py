@@ -215,7 +215,10 @@ class Budget(BudgetBase, Generic[S]):
         if not any(units):
             raise invalid("amount", amount, "must not be 0")
         values = units, read_labels(labels), read_note("note", note), request
-        self._local.do(lambda change: operators.charge(change, *values), requests=(request,))
+        about = tuple((values[1] or {}).items())
+        self._local.do(
+            lambda change: operators.charge(change, *values), requests=(request,), labels=about
+        )
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)

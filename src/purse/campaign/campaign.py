@@ -31,6 +31,8 @@ from purse.errors import (
     Conflict,
     HorizonReached,
     InvalidInput,
+    LabelExhausted,
+    LabelHeld,
     NotFound,
     PolicyFileRefused,
     PurseError,
@@ -97,6 +99,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         time_zone: str | None = None,
         carry: str = defaults.CARRY,
         alerts: kinds.Alerts = defaults.ALERTS,
+        limits: kinds.Limits | None = None,
+        unlabelled: str = defaults.REFUSE,
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: kinds.ExistOk = False,
@@ -158,12 +162,18 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
                        "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
                        to "100%", "overrun", "cooling-down", "expired" and "forecast"; (): none
+        limits         {key of labels: the most that each of its values may spend and hold}, such
+                       as {"user": "2.00"}, in each period if there are any; for several resources
+                       a list, or {resource: amount}; None: labels have no limits
+        unlabelled     what becomes of an ask without a label whose key has a limit: "refuse" or
+                       "allow"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database,
                        https://host or unix:/run/purse.sock
         token          for a server; None: the environment variable PURSE_TOKEN
         exist_ok       take the campaign of this name if it was created with the same values;
-                       "update": if budget, alerts and arms are the only others, set them as
-                       `set_budget`, `set_alerts`, `add_arm`, `set_arm` and `retire_arm` do
+                       "update": if budget, alerts, arms and limits are the only others, set
+                       them as `set_budget`, `set_alerts`, `add_arm`, `set_arm`, `retire_arm` and
+                       `set_limit` do
 
         Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
         that was created with other values.
@@ -207,6 +217,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when the context does not fit the features.
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
+        Raise `LabelExhausted` or `LabelHeld`, subclasses of these, when a label has too little left
+        of its limit; others may have more.
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
         Raise `HorizonReached`, `CampaignPaused` or `CampaignEnded` when no round can be asked for.
         Raise `Conflict` when `request_id` was used before for another request, context or labels,
@@ -236,8 +248,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return self._ask(request_id, n, arms=arms, contexts=contexts, labels=labels)
 
     @verb(
-        "POST", "asks", "act", Conflict, BudgetExhausted, BudgetHeld, ArmsCoolingDown,
-        HorizonReached, AskRefused, CampaignPaused, CampaignEnded, PolicyFileRefused, key="tickets",
+        "POST", "asks", "act", Conflict, BudgetExhausted, BudgetHeld, LabelExhausted, LabelHeld,
+        ArmsCoolingDown, HorizonReached, AskRefused, CampaignPaused, CampaignEnded,
+        PolicyFileRefused, key="tickets",
     )  # fmt: skip
     def _ask(
         self,
@@ -280,6 +293,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             requests=(request,),
             asks=True,
             expires=True,
+            labels=tuple((labels_read or {}).items()),
         )
         return [user_ticket(level.terms, names, ticket) for ticket in tickets]
 
@@ -535,6 +549,41 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         self._local.change_arm(operators.set_arm, name, cost_min, cost_max)
         return self.status()
 
+    @verb("POST", "limits", "admin", CampaignEnded)
+    def set_limit(
+        self,
+        key: str,
+        amount: kinds.Amounts | None,
+        value: str | None = None,
+    ) -> Status:
+        """Set what each value of a key of labels may spend and hold, or what one value may, from
+        now on; return the new status.
+
+        key      such as "user"; one that had no limit counts from now on
+        amount   for several resources one for each; None: a value has that of its key again
+        value    such as "ada", whose limit alone changes, and who may not have asked yet; None: all
+                 that have none of their own
+
+        With a limit below what a value has taken, it gets no tickets until a new period, or a
+        larger limit, has made up for that.
+        """
+        from purse.campaign.ledger.ask_inputs import read_labels
+        from purse.campaign.rules import operators
+        from purse.campaign.terms.readers import checked_key
+
+        checked_key("key", key)
+        if value is not None:
+            read_labels({key: value})
+        if amount is None and value is None:
+            raise invalid("amount", amount, "must be an amount; None is for one value of a key")
+        units = None if amount is None else self._local.terms.amounts("amount", amount, low=0)
+        self._local.do(
+            lambda change: operators.set_limit(change, key, value, units),
+            labels=() if value is None else ((key, value),),
+            limits=(key,),
+        )
+        return self.status()
+
     def tickets(
         self, states: kinds.States = OPEN, limit: int = 1_000, after: int = 0
     ) -> list[CampaignTicket]:
@@ -587,19 +636,23 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         by      "day" sums the tickets of each day on which they were asked for, in the campaign's
                 time zone, the latest day last; it reads the whole journal; None: of all days
         """
-        from purse.campaign.ledger.ask_inputs import MOST_LISTED, read_key
+        from purse.campaign.ledger.ask_inputs import MOST_LISTED
+        from purse.campaign.ledger.campaign_level import CampaignLevel
+        from purse.campaign.terms.readers import checked_key
         from purse.campaign.views.labels import labels
 
-        key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)
+        key = None if key is None else checked_key("key", key)
+        limit = integer("limit", limit, low=1, high=MOST_LISTED)
         if by is not None:
             from purse.campaign.views.labels import labels_by_day
 
             choice("by", by, ("day",))
             return labels_by_day(self._local.journal(), self._local.terms.time_zone, key, limit)
-        keys = self._local.campaign.head.labels if key is None else [key]
-        storage = self._local.storage
+        level, storage = self._local.look()[0], self._local.storage
+        assert isinstance(level, CampaignLevel)
+        keys = level.head.labels if key is None else [key]
         rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
-        return labels(rows, limit)
+        return labels(rows, limit, level.head.limits, level.period_number)
 
     @verb("GET", "recommendation", "read", PolicyFileRefused)
     def recommend(

@@ -19,7 +19,7 @@ from purse.cli.output import print_json
 from purse.cli.show import COLUMNS, lines, print_rows, show
 from purse.client.server import Server
 
-SPEND, LOOK, _STEER, KEEP = _TITLES = ("Spend", "Look", "Steer", "Keep and check")
+SPEND, LOOK, STEER, KEEP = _TITLES = ("Spend", "Look", "Steer", "Keep and check")
 # verbs whose command has another name
 _ELSEWHERE = ("create", "names", "journal", "recommend", "tell_many")
 _OUT = click.Option(
@@ -37,7 +37,7 @@ def sections(
     for row in verbs(of):
         if row.name not in _ELSEWHERE and row.name.replace("_", "-") not in names:
             # the title under which the help lists the verb
-            title = LOOK if row.method == "GET" else _STEER if row.role == "admin" else SPEND
+            title = LOOK if row.method == "GET" else STEER if row.role == "admin" else SPEND
             commands[title].append(command(of, row.function.__name__))
     return commands
 

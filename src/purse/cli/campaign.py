@@ -14,7 +14,7 @@ import click
 
 from purse.base import exit_codes
 from purse.campaign.api.kinds import Report, ValueKind, amounts, number, pair
-from purse.campaign.api.results import CampaignTicket
+from purse.campaign.api.results import CampaignTicket, Status
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
 from purse.cli import budgets, reconcile
@@ -46,6 +46,19 @@ def commands() -> dict[str, list[click.Command]]:
     own = {name: ValueKind({}, _cost, "COST|NAME=COST", name) for name in costs}
     new = command(Campaign, "create", "new", call=_create, own=own)
     ask = command(Campaign, "_ask", call=_ask_for, columns="asked", without=["context"])
+    limit = command(
+        Campaign,
+        "set_limit",
+        call=_set_limit,
+        own={
+            "key": ValueKind({}, lambda text: text.partition("=")[::2], "KEY[=VALUE]"),
+            "amount": ValueKind(
+                {}, lambda text: None if text == "none" else amounts(text), "AMOUNT|none"
+            ),
+        },
+        without=["value"],
+        alone=2,
+    )
     audit = command(Campaign, "audit", own={"acknowledged": ValueKind({}, _numbers, "FILE")})
     without = click.Option(
         ["--without-contexts"],
@@ -56,6 +69,7 @@ def commands() -> dict[str, list[click.Command]]:
     names = ("tickets", "probabilities")
     by_hand = {
         budgets.SPEND: [new, ask, tell],
+        budgets.STEER: [limit],
         budgets.LOOK: [*(command(Campaign, name) for name in names), watch, _labels()],
         budgets.KEEP: [
             budgets.export(Campaign, without),
@@ -86,6 +100,11 @@ def _create(
     if not {"horizon", "every", "until"} & terms.keys() and _plans(terms.get("policy", DEFAULT)):
         click.echo(_NO_END, err=True)
     return campaign
+
+
+def _set_limit(campaign: Campaign, key: tuple[str, str], amount: Any) -> Status:
+    """Set the limit of a key, or of the value after it."""
+    return campaign.set_limit(key[0], amount, value=key[1] or None)
 
 
 def _plans(policy: str) -> bool:

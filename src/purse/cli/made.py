@@ -50,7 +50,7 @@ _MOST = click.Option(
 _UPDATE = click.Option(
     ["--update"],
     is_flag=True,
-    help="Take it if only budget, alerts and arms differ, and set these.",
+    help="Take it if only budget, alerts, arms and limits differ, and set these.",
 )
 _CREDIT = click.Option(
     ["--credit"], metavar="AMOUNT", help="An amount that comes back, in place of AMOUNT."
@@ -68,15 +68,17 @@ def command(
     columns: str = "",
     own: Mapping[str, ValueKind] | None = None,
     without: Sequence[str] = (),
+    alone: int = 1,
 ) -> click.Command:
     """Return the command that calls a method of a campaign or an account, and prints its result.
 
-    The first argument stands alone if it has to be given, and the others are options.
+    The first arguments stand alone if they have to be given, and the others are options.
 
     call      what is called instead of the method
     columns   of the table that is printed; the default is that of the list's name
     own       kinds of arguments that are typed in another way than elsewhere
     without   arguments that cannot be typed
+    alone     the number of arguments that may stand alone
     """
     function = getattr(of, method)
     arguments = {key: one for key, one in arguments_of(function).items() if key not in without}
@@ -102,7 +104,7 @@ def command(
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
     words = _as_typed(_text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
     for number, argument in enumerate(arguments.values()):
-        if number == 0 and argument.default is WANTED:
+        if number < alone and argument.default is WANTED:
             params.append(_alone(argument))
             if argument.kind is _SIGNED:
                 params.append(_CREDIT)

@@ -57,6 +57,11 @@ OPTIONS = {
         "carry": "What is kept at the end of a period of the money that is left: none or all",
         "alerts": "Rules of the events that webhooks are told of: 80% of a budget, from 1% to "
         "100%, overrun, cooling-down, expired and forecast; repeat it for several",
+        "limits": "Key of labels and the most that each of its values may spend and hold, in each "
+        "period if there are any, such as user=2.00; repeat it for several [default: labels have "
+        "no limits]",
+        "unlabelled": "What becomes of an ask without a label whose key has a limit: refuse or "
+        "allow",
         "exist_ok": "Take the campaign of this name if it was created with the same values",
     },
     "ask": {
@@ -114,6 +119,12 @@ OPTIONS = {
     "set-alerts": {
         "alerts": "Rules of the events that webhooks are told of: 80% of a budget, from 1% to "
         "100%, overrun, cooling-down, expired and forecast"
+    },
+    "set-limit": {
+        "key": "A key of labels, such as user, for all of its values; or one value, such as "
+        "user=ada, whose limit alone changes",
+        "amount": "The most that each may spend and hold, in each period if there are any; for "
+        "several resources as 0.01,500; none: one value has that of its key again",
     },
     "settle": {"cost": "An amount, at least 0; for several resources as 0.01,500"},
     "reward": {"reward": "From 0 to 1, or in the campaign's range"},

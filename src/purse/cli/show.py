@@ -74,12 +74,15 @@ def _show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> Non
 def _show_labels(labels: Sequence[LabelStatus]) -> None:
     """Print a line for each label, beginning with its day if it has one."""
     days = ["day"] if labels and labels[0].day else []
+    limited = any(label.limit for label in labels)
     rows = [
         [*([label.day] if label.day else []), label.key, label.value, str(label.tickets)]
         + [",".join(getattr(label, amounts)) for amounts in SUMS]
+        + ([",".join(label.left or ["-"])] if limited else [])
         for label in labels
     ]
-    print_rows([*days, *COLUMNS["labels"]], rows, left=(0, 1, len(days) + 1))
+    head = [*days, *COLUMNS["labels"], *(["left"] if limited else [])]
+    print_rows(head, rows, left=(0, 1, len(days) + 1))
     if not labels:
         click.echo("No ask had such a label; `purse campaign ask --label` gives one", err=True)
 

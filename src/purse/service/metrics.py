@@ -73,6 +73,7 @@ _DELIVERIES = {
     "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
     "deliveries_failed": ("failed", "Attempts to tell a receiver of events that failed."),
 }
+_LABELS = 10  # values of a key with a limit that are shown: there may be millions
 _Row: TypeAlias = tuple[tuple[str, ...], float]  # values of labels, and a number
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -140,8 +141,14 @@ def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
     """Yield how all campaigns stand at this moment."""
     try:
         statuses, up = list(budgets.statuses(Campaign)), 1
+        labels = [
+            (status, label)
+            for status in statuses
+            for key in status.limits
+            for label in budgets.get(Campaign, status.name).labels(key, _LABELS)
+        ]
     except StorageUnavailable:
-        statuses, up = [], 0
+        statuses, up, labels = [], 0, []
     family = _Family("purse_", "campaign")
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
     yield from family.balances(statuses)
@@ -152,6 +159,23 @@ def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
         for word in ALARM_KINDS
     ]
     yield family.numbers("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
+    each = "of a key of labels, in the resource's own unit."
+    limits = [
+        ((status.name, key, purse.resource), float(units))
+        for status in statuses
+        for key, limit in status.limits.items()
+        for purse, units in zip(status.purses, limit, strict=True)
+    ]
+    yield family.numbers(
+        "label_limit", f"The limit of each value {each}", limits, "key", "resource"
+    )
+    left = [
+        ((status.name, label.key, label.value, purse.resource), float(units))
+        for status, label in labels
+        for purse, units in zip(status.purses, label.left or (), strict=True)
+    ]
+    text = f"Left of the limits of the {_LABELS} values that have spent most {each}"
+    yield family.numbers("label_left", text, left, "key", "value", "resource")
     for word, (text, number) in _GAUGES.items():
         yield family.numbers(word, text, [((status.name,), number(status)) for status in statuses])
     now = budgets.storage.now() / 1000

@@ -17,7 +17,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from purse.base.problem_types import ProblemType, facts, kind_of, numbers_of
+from purse.base.problem_types import ProblemType, facts, fields_of, kind_of
 from purse.errors import ArmsCoolingDown, PurseError
 
 LOGGER = logging.getLogger("purse.service")
@@ -64,9 +64,9 @@ def answer_to(
         return response(kind, kind.title)
     if isinstance(error, ArmsCoolingDown):
         wait = str(max(1, math.ceil(error.seconds)))
-        return response(kind, str(error), {"Retry-After": wait}, **numbers_of(error))
+        return response(kind, str(error), {"Retry-After": wait}, **fields_of(error))
     if kind.status < 500:
-        return response(kind, str(error))
+        return response(kind, str(error), **fields_of(error))
     LOGGER.error("%s: %s", kind.slug, error)
     lost = "nothing is lost; send the same request again"
     return response(kind, lost if kind.status == 503 else "the server's log says more")

@@ -29,6 +29,7 @@ INDEXES = {
     "ALL_BALANCES": {"purse_balances": KEY},
     "OUTSIDE": {"purse_journal": KEY},
     "LARGEST": {"purse_balances": "purse_largest"},
+    "LABEL": {"purse_balances": KEY},
     "ENTRIES": {"purse_journal": KEY},
     "DIGESTED": {"purse_journal": KEY},
     "TICKETS": {"purse_journal": "purse_one_of_each"},
@@ -51,12 +52,12 @@ INDEXES = {
 EVERYTHING = {
     "ALL_BALANCES": ("purse_balances",), "OPEN": ("purse_open_tickets",), "LEFT_OVER": LARGE
 }  # fmt: skip
-INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "ADD_ENTRY", "ADD_OPEN", "PUT_CHECKPOINT",
-           "BEGIN_CHECKPOINT")  # fmt: skip
+INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "PUT_LABEL", "ADD_ENTRY", "ADD_OPEN",
+           "PUT_CHECKPOINT", "BEGIN_CHECKPOINT")  # fmt: skip
 VALUES: dict[str, tuple[Any, ...]] = {
     "BELOW": ("c",), "NAMES": ("campaign",), "JOURNALS": ("webhook",),
-    "LARGEST": ("c", "team", 10, "c", "team"), "ENTRIES": ("c", 40_000, 100),
-    "DIGESTED": ("c", 40_000, 100),
+    "LARGEST": ("c", "team", 10, "c", "team"), "LABEL": ("c", "team", "x7"),
+    "ENTRIES": ("c", 40_000, 100), "DIGESTED": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
     "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),
     "OPEN_PAGE": ("c", "settled", 100, 50), "OVERDUE": ("c", 5), "OLDEST": ("c", "c"),
@@ -127,10 +128,12 @@ def postgres(postgres_server: Any) -> Iterator[Any]:
             f"END, g, CASE g % 3 WHEN 0 THEN g END FROM generate_series(1, {TICKETS}) g"
         )
         db.execute(
-            "INSERT INTO purse_balances SELECT 1, 'team', 'x' || g, 0, 1, 0, g, 0, 0, 0, 0 "
-            f"FROM generate_series(1, {VALUES_OF_A_LABEL}) g"
+            "INSERT INTO purse_balances SELECT 1, 'team', 'x' || g, 0, 1, 0, g, 0, 0, 0, 0, 0, "
+            f"NULL, NULL FROM generate_series(1, {VALUES_OF_A_LABEL}) g"
         )
-        db.execute("INSERT INTO purse_balances VALUES (1, '', '', 0, 0, 10, 0, 0, 0, 0, 0)")
+        db.execute(
+            "INSERT INTO purse_balances VALUES (1, '', '', 0, 0, 10, 0, 0, 0, 0, 0, 0, NULL, NULL)"
+        )
         yield db
 
 

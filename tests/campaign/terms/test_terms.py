@@ -80,7 +80,7 @@ def test_these_are_all_terms() -> None:
         "name", "arms", "budget", "cost_min", "resources", "horizon", "skip", "policy", "seed",
         "expires_after", "cooldown", "reward_within", "missing_reward", "reward_range", "explore",
         "capacity", "cost_ceiling", "features", "map", "account", "every", "until", "time_zone",
-        "carry", "alerts", "storage", "token", "exist_ok",
+        "carry", "alerts", "limits", "unlabelled", "storage", "token", "exist_ok",
     ]  # fmt: skip
 
 

@@ -143,8 +143,8 @@ def test_what_are_no_labels_is_refused(campaign: Campaign) -> None:
         with pytest.raises(InvalidInput, match=said):
             campaign.ask(labels=labels)
     for wanted, said in (
-        ({"key": 1}, "key=1: must be text of 1 to 50"),
-        ({"key": ""}, "key='': must be text"),
+        ({"key": 1}, "key=1: a key must be text of 1 to 50"),
+        ({"key": ""}, "key='': a key must be text"),
         ({"limit": 10_001}, "limit=10001: must be a whole number from 1 to 10000"),
     ):
         with pytest.raises(InvalidInput, match=said):

@@ -16,4 +16,6 @@ CARRY: Final = "none"
 HORIZON: Final = "auto"  # `TRAFFIC` if there is an end and the policy plans by forecasts, else None
 TRAFFIC: Final = "traffic"  # as a horizon: it is a forecast
 ALERTS: Final = ("80%", "100%", "overrun")
+REFUSE: Final = "refuse"  # an ask that lacks a label whose values have a limit
+ALLOW: Final = "allow"
 LEAST_SHARE = 1_000  # cost_max / cost_min if only cost_max is given

@@ -91,11 +91,12 @@ def _armed(arms: Iterable[Any]) -> Any:
     return names if arms == names else once("arm", map(pair, names) if names else arms)
 
 
-def pair(text: str) -> tuple[str, Any]:
+def pair(text: str, field: str = "arm", example: str = "small=0.01") -> tuple[str, Any]:
     """Return a name, which may have an equals sign in it, and an amount."""
     name, equals, amount = text.rpartition("=")
     if not (name and equals):
-        raise invalid("arm", text, "must be NAME=COST, such as small=0.01")
+        words = "NAME=COST" if field == "arm" else "KEY=AMOUNT"
+        raise invalid(field, text, f"must be {words}, such as {example}")
     return name, amounts(amount)
 
 
@@ -343,6 +344,17 @@ Labels: TypeAlias = Annotated[
         "KEY=VALUE",
         "label",
         partial(once, "label"),
+    ),
+]
+Limits: TypeAlias = Annotated[
+    Mapping[str, Any],
+    ValueKind(
+        {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)}
+        | {"examples": [{"user": "2.00"}]},
+        partial(pair, field="limit", example="user=2"),
+        "KEY=AMOUNT",
+        "limit",
+        partial(once, "limit"),
     ),
 ]
 Resources: TypeAlias = Annotated[

@@ -186,6 +186,8 @@ class LabelStatus:
     presumed: _Amounts
     overrun: _Amounts
     day: Annotated[str | None, "Of their asks, such as 2027-12-31. None: any day."] = None
+    limit: Annotated[_Amounts | None, "What it may take, of a period if there are any."] = None
+    left: Annotated[_Amounts | None, "What is left of its limit."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the sums as JSON has them."""
@@ -328,10 +330,17 @@ class Status:
     ] = None
     why: Annotated[str, _WHY] = ""
     time_zone: Annotated[str, "Of periods, and of `until`."] = "UTC"
+    limits: Annotated[dict[str, _Amounts], "What each value of a key may take."] = field(
+        default_factory=dict
+    )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
         return asdict(self)
+
+    def _key(self, key: str) -> str:
+        """Return a key of labels, with the limit of its values."""
+        return f"{key} ({', '.join(self.limits[key])} each)" if key in self.limits else key
 
     @property
     def of_horizon(self) -> str:
@@ -393,7 +402,7 @@ class Status:
                 if self.counts.get("clipped")
                 else []
             ),
-            *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
+            *([f"  labels: {', '.join(map(self._key, self.labels))}"] if self.labels else []),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
             *(f"  ! {alarm}" for alarm in self.alarms),
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -12,8 +12,9 @@ import orjson
 from purse.base import amounts
 from purse.campaign.api.journal import CLIPPED as CLIPPED
 from purse.campaign.api.journal import CONTEXT as CONTEXT
+from purse.campaign.ledger.limits import Label
 from purse.campaign.ledger.records import Balance, Move, apply_move
-from purse.campaign.terms.readers import check_number
+from purse.campaign.terms.readers import MOST_KEYS, check_number, checked_key, is_text
 from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
 from purse.features import LARGEST
@@ -154,18 +155,15 @@ def check_numbers(numbers: Iterable[Any]) -> None:
             raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
 
 
-_MOST_KEYS = 8  # of a campaign
 MOST_LISTED = 10_000  # labels whose sums are returned at once
-_LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
-_Label: TypeAlias = tuple[str, str]  # key and value
-_NAMED = f"must be text of 1 to {_LONGEST_KEY} printable characters, without an equals sign"
+LONGEST_VALUE = 200  # characters
 
 
 class Sums:
     """The bookings of each label since this object was made: a balance without a budget."""
 
     def __init__(self) -> None:
-        self.rows: dict[_Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
+        self.rows: dict[Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
 
     def book(self, labels: Mapping[str, str], tickets: int, move: Move) -> None:
         """Add tickets, and what they have moved of each resource."""
@@ -174,10 +172,10 @@ class Sums:
             self.rows[label] = before + tickets, apply_move(sums, move)
 
     def listed(self) -> Iterator[tuple[Any, ...]]:
-        """Yield key, value, resource, tickets, spent, held, presumed and overrun of each label."""
+        """Yield key, value, resource, tickets and counters of each label."""
         for label, (tickets, balances) in self.rows.items():
             for resource, balance in enumerate(balances):
-                yield (*label, resource, tickets, *balance[1:])
+                yield (*label, resource, tickets, *balance)
 
 
 def read_labels(labels: Any) -> dict[str, str] | None:
@@ -187,32 +185,19 @@ def read_labels(labels: Any) -> dict[str, str] | None:
     """
     if labels is None:
         return None
-    if not isinstance(labels, Mapping) or len(labels) > _MOST_KEYS:
-        raise invalid("labels", labels, f"must be at most {_MOST_KEYS} keys with their values")
+    if not isinstance(labels, Mapping) or len(labels) > MOST_KEYS:
+        raise invalid("labels", labels, f"must be at most {MOST_KEYS} keys with their values")
     for key, value in labels.items():
-        if not _is_text(key, _LONGEST_KEY) or "=" in key:
-            raise invalid("labels", key, f"a key {_NAMED}")
-        if not _is_text(value, LONGEST_VALUE):
+        checked_key("labels", key)
+        if not is_text(value, LONGEST_VALUE):
             allowed = f"must be text of 1 to {LONGEST_VALUE} printable characters"
             raise invalid(f"labels[{key!r}]", value, allowed)
     return {key: labels[key] for key in sorted(labels)} or None
 
 
-def _is_text(value: Any, longest: int) -> bool:
-    """Return whether a value is short text that can be printed."""
-    return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
-
-
 def check_keys(keys: Iterable[str], before: Sequence[str]) -> None:
     """Raise `InvalidInput` if a campaign would have too many keys of labels."""
     new = [key for key in keys if key not in before]
-    if len(before) + len(new) > _MOST_KEYS:
-        allowed = f"must be one of the {_MOST_KEYS} keys that a campaign has at most"
+    if len(before) + len(new) > MOST_KEYS:
+        allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
         raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(before))}")
-
-
-def read_key(key: Any) -> str | None:
-    """Return the key whose sums are wanted; None stands for all."""
-    if key is not None and not _is_text(key, _LONGEST_KEY):
-        raise invalid("key", key, _NAMED)
-    return key

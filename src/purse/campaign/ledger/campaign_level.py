@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import gt, lt
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Sums, from_body
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.forecast import Traffic, Window
-from purse.campaign.ledger.level import Level, charge_move
-from purse.campaign.ledger.records import Balance, Head, Move, Units
+from purse.campaign.ledger.level import OWN, Level, charge_move
+from purse.campaign.ledger.limits import Label, LabelBudget
+from purse.campaign.ledger.records import Balance, Head, Move, Units, apply_move
 from purse.campaign.ledger.ticket import SKIP, TicketRecord, fold_ticket, moved_between
 from purse.campaign.terms.arms import Arms
 
@@ -40,7 +41,9 @@ class CampaignLevel(Level):
         super().__init__(terms, seq, head, balances, above)
         self.terms: Terms = terms
         self.tickets: dict[int, TicketRecord] = {}  # as far as they are known
-        self.labels = Sums()
+        self.labels = Sums()  # of those without a limit
+        self.loaded: dict[Label, LabelBudget] = {}  # as they were, as far as they are known
+        self.limited: dict[Label, LabelBudget] = {}  # those that have changed
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
 
     def apply(self, entry: LedgerEntry) -> None:
@@ -54,6 +57,8 @@ class CampaignLevel(Level):
                 self.reported(entry, self.tickets[entry.ticket])
             case "created":
                 super().apply(entry)
+                self.head.limits = {key: list(units) for key, units in self.terms.limits}
+                self.head.labels = list(self.head.limits)
                 self.head.silent = [0] * self.terms.n_arms
                 if self.terms.horizon == TRAFFIC:
                     self.head.traffic = list(Traffic.begun_at(entry.at, self.terms.ahead))
@@ -69,7 +74,10 @@ class CampaignLevel(Level):
             case "charged":
                 super().apply(entry)
                 if labels := entry.body.get("labels"):
-                    self.note_labels(labels, 0, charge_move(entry))
+                    self.note_keys(labels)
+                    self.book_labels(labels, charge_move(entry))
+            case "limited":
+                self.set_limit(**entry.body)
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
@@ -124,14 +132,31 @@ class CampaignLevel(Level):
         """
         return 0 < self.terms.until <= at
 
-    def recall(self, entry: LedgerEntry, load: Callable[[int], Iterable[LedgerEntry]]) -> None:
-        """Know the ticket of an entry to come; `load` finds the entries about one."""
-        number = entry.ticket
-        if number is None or entry.kind == "asked" or number in self.tickets:
-            return
-        before = [earlier for earlier in load(number) if earlier.seq < entry.seq]
-        if ticket := fold_ticket(before, self.terms.reward_within):
-            self.tickets[ticket.id] = ticket
+    def recall(
+        self,
+        entry: LedgerEntry,
+        load: Callable[[int], Iterable[LedgerEntry]],
+        load_label: Callable[[Label], LabelBudget | None] | None = None,
+    ) -> None:
+        """Know the ticket and the labels of an entry to come.
+
+        load         finds the entries about a ticket
+        load_label   finds the budget of a label; None: all that there are are known
+        """
+        number, labels = entry.ticket, entry.body.get("labels") or {}
+        if number is not None and entry.kind != "asked":
+            if number not in self.tickets:
+                before = [earlier for earlier in load(number) if earlier.seq < entry.seq]
+                if ticket := fold_ticket(before, self.terms.reward_within):
+                    self.tickets[ticket.id] = ticket
+            if number in self.tickets:
+                labels = self.tickets[number].asked.get("labels", {})
+        elif entry.kind == "limited" and "value" in entry.body:
+            labels = {entry.body["key"]: entry.body["value"]}
+        if load_label is not None and self.head.limits:
+            for label in labels.items():
+                if label not in self.limited and (budget := load_label(label)):
+                    self.loaded[label] = budget
 
     def forget(self, entry: LedgerEntry) -> None:
         """Let go of the ticket of an entry, if it is finished."""
@@ -145,7 +170,8 @@ class CampaignLevel(Level):
         self.tickets[ticket.id] = ticket
         move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
         if "labels" in body:
-            self.note_labels(body["labels"], 1, move)
+            self.note_keys(body["labels"])
+            self.book_labels(body["labels"], move, 1)
         if "context" in body:
             self.see(body)
         if self.terms.masks:
@@ -165,10 +191,81 @@ class CampaignLevel(Level):
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at, holds=True)
 
-    def note_labels(self, labels: dict[str, str], tickets: int, move: Move) -> None:
-        """Add tickets, and what they have moved, to the sums of labels."""
+    def note_keys(self, labels: Iterable[str]) -> None:
+        """Record the keys of labels."""
         self.head.labels += [key for key in labels if key not in self.head.labels]
+
+    def book_labels(
+        self,
+        labels: Mapping[str, str],
+        move: Move,
+        tickets: int = 0,
+        about: TicketRecord | None = None,
+    ) -> None:
+        """Move money on labels.
+
+        tickets   that are issued by it
+        about     the ticket that it is a report on
+        """
+        if limits := [key for key in self.head.limits if key in labels]:
+            for key in limits:
+                label = key, labels[key]
+                is_old = about is not None and (
+                    about.id <= self.head.limited_after.get(key, 0)
+                    or about.asked.get("periods", {}).get(OWN, 0) < self.period_number
+                )
+                budget = self.label_budget(label)
+                self.limited[label] = budget.after(move, tickets, holds=tickets > 0, is_old=is_old)
+                self.labels.rows.pop(label, None)
+            labels = {key: value for key, value in labels.items() if key not in limits}
         self.labels.book(labels, tickets, move)
+
+    @property
+    def period_number(self) -> int:
+        """The number of the period; 0 without periods."""
+        return self.head.period[0] if self.head.period else 0
+
+    def budgets_of(self, labels: Mapping[str, str] | None) -> list[LabelBudget]:
+        """Return the budgets of those labels whose keys have a limit."""
+        return [
+            self.label_budget((key, labels[key]))
+            for key in self.head.limits
+            if labels and key in labels
+        ]
+
+    def label_budget(self, label: Label) -> LabelBudget:
+        """Return the budget of a label, whose key has a limit, as of now."""
+        budget = self.limited.get(label)
+        if budget is None:
+            tickets, parts = self.labels.rows.get(label, (0, []))  # before it had one
+            budget = self.loaded.get(label)
+            if budget is None:
+                nothing = [0] * len(self.terms.resources)
+                budget = LabelBudget(*label, 0, [Balance() for _ in nothing], nothing)
+            if parts:
+                sums = apply_move(budget.balances, [part[:5] for part in parts])
+                budget = budget._replace(tickets=budget.tickets + tickets, balances=sums)
+        return budget.as_of(self.head.limits[label[0]], self.period_number)
+
+    def set_limit(self, key: str, value: str | None = None, units: Units | None = None) -> None:
+        """Take in the limit of a key, or of one value; None: that of its key again."""
+        head = self.head
+        if value is not None:
+            budget = self.label_budget((key, value))._replace(own=units)
+            self.limited[key, value] = budget.as_of(head.limits[key], self.period_number)
+            self.labels.rows.pop((key, value), None)
+        elif units is not None:
+            if key not in head.limits:
+                head.limited_after = head.limited_after | {key: head.counts.get("tickets", 0)}
+            self.note_keys([key])
+            head.limits = head.limits | {key: list(units)}
+
+    def label_rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the columns of the rows of labels, of those with a limit first."""
+        for budget in self.limited.values():
+            yield from budget.rows()
+        for row in self.labels.listed():
+            yield (*row, 0, None, None)
 
     def count_mask(self, entry: LedgerEntry, t: int) -> None:
         """Count the arms that an ask might have chosen with money enough."""
@@ -196,7 +293,7 @@ class CampaignLevel(Level):
         if move := moved_between(before, after):
             self.book(move, entry.at, before.asked.get("periods", {}))
             if "labels" in before.asked:
-                self.labels.book(before.asked["labels"], 0, move)
+                self.book_labels(before.asked["labels"], move, about=before)
         if "over" in entry.body:
             self.raise_arm(arm, after.costs or ())
             head.count("overruns")

@@ -30,6 +30,7 @@ resumed    next and tz, if the period would have ended in the pause
 ended      by: `SOMEBODY` of `operators`, or (not written yet) policy or horizon
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max
 alerts_set alerts
+limited    key, units: the limit of its values; or with value, of one: without units that of the key
 event      rule, key, period, resource or arm, balances; refused: what an ask needed
 joined     periods: a restored campaign joins the levels above it with all that it has spent
 

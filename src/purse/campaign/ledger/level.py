@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from purse.base.amounts import LARGEST
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
 from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move, drawn
 from purse.campaign.terms.budget_terms import RULES
@@ -194,17 +195,22 @@ class Level:
                     ]
             level.balances = after if holds and level.head.rules >= RULES else drawn(before, after)
 
-    def left(self) -> list[int]:
-        """(d,) Return what can be held: the least over this level and those above, at least 0. So a
-        resource that is overdrawn stops only arms that need it.
+    def left(self, labels: Sequence[LabelBudget] = ()) -> list[int]:
+        """(d,) Return what can be held: the least over this level and those above, at least 0, and
+        over labels with a limit. So a resource that is overdrawn stops only arms that need it.
         """
-        rests = [[max(0, balance.left) for balance in level.balances] for level in self.chain()]
+        rests = [[max(0, part.left) for part in up.balances] for up in self.holders(labels)]
         return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
 
-    def available(self) -> list[int]:
+    def available(self, labels: Sequence[LabelBudget] = ()) -> list[int]:
         """(d,) Return what could be held if all that is held came back."""
-        rests = [[max(0, part.left + part.held) for part in up.balances] for up in self.chain()]
+        holders = self.holders(labels)
+        rests = [[max(0, part.left + part.held) for part in up.balances] for up in holders]
         return [min(parts) for parts in zip(*rests, strict=True)]
+
+    def holders(self, labels: Sequence[LabelBudget]) -> list[Level | LabelBudget]:
+        """Return what has to have room for a hold: this level, those above, and labels."""
+        return [*self.chain(), *labels]
 
     def periods(self) -> dict[str, int]:
         """Return the numbers of the periods of this level and, by id, of those above it."""

@@ -135,6 +135,8 @@ class Head:
     taught: list[list[Any]] = field(default_factory=list)  # `Arms.widened`, as the policy knows it
     seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
     labels: list[str] = field(default_factory=list)  # the keys of labels so far
+    limits: dict[str, list[int]] = field(default_factory=dict)  # of each value of a key, units
+    limited_after: dict[str, int] = field(default_factory=dict)  # tickets before a key had a limit
     joined: dict[str, int] = field(default_factory=dict)  # periods of levels when it joined them
     traffic: list[Any] = field(default_factory=list)  # see `Traffic`
 

@@ -4,7 +4,7 @@ not been silent for too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from purse.base import amounts
 from purse.campaign.api.results import write_time
@@ -12,9 +12,10 @@ from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Mask
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import fits
+from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.records import Units
 from purse.campaign.rules.transaction import Transaction
-from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
+from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld, LabelExhausted, LabelHeld
 
 Need = Callable[[int], Units]  # the most that an arm may cost in an ask
 
@@ -25,10 +26,15 @@ def needs(level: CampaignLevel, mask: Mask | None) -> Need:
     return lambda arm: maxima.get(arm) or cost_max[arm]
 
 
-def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -> list[int] | None:
-    """Return the arms that may be chosen now; None if all may. Raise `AskRefused` if none may."""
+def allowed_arms(
+    transaction: Transaction, mask: Mask | None, labels: Sequence[LabelBudget] = ()
+) -> list[int] | None:
+    """Return the arms that may be chosen now; None if all may. Raise `AskRefused` if none may.
+
+    labels   those of the ask that have a limit
+    """
     level = transaction.campaign
-    arms, need = level.arms, needs(level, mask)
+    arms, need, left = level.arms, needs(level, mask), level.left(labels)
     cooling = any(row[2] for row in level.head.cooling)
     if (
         mask is None
@@ -45,10 +51,10 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         raise ArmsCoolingDown("the policy is learning about these arms: ask again in 1 s", 1.0)
     fitting = [arm for arm in places if fits(need(arm), left)]
     if not fitting:
-        available = level.available()
+        available = level.available(labels)
         waits = [arm for arm in places if fits(need(arm), available)]
         cheapest = min(waits or places, key=lambda arm: need(arm)[0])
-        raise shortage(transaction, cheapest, need(cheapest))
+        raise shortage(transaction, cheapest, need(cheapest), labels)
     places = masks.ready(level.head, fitting, transaction.now)
     if not places:
         raise _all_cool_down(transaction, fitting)
@@ -65,32 +71,38 @@ def _all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDo
     )
 
 
-def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:
-    """Say which level cannot hold so much, and why: never, or while it is held for others."""
+def shortage(
+    transaction: Transaction, arm: int, held: Units, labels: Sequence[LabelBudget] = ()
+) -> BudgetExhausted:
+    """Say which level or label cannot hold so much: never, or while it is held for others."""
     own = transaction.level
     lacks = [
-        (need > balance.left + balance.held, level, resource, balance)
-        for level in own.chain()
-        for resource, (need, balance) in enumerate(zip(held, level.balances, strict=True))
+        (need > balance.left + balance.held, holder, resource, balance)
+        for holder in own.holders(labels)
+        for resource, (need, balance) in enumerate(zip(held, holder.balances, strict=True))
         if need > max(0, balance.left)
     ]
-    is_gone, level, resource, balance = max(lacks, key=lambda lack: lack[0])
+    is_gone, holder, resource, balance = max(lacks, key=lambda lack: lack[0])
     left, name = amounts.text(balance.left), own.terms.resources[resource]
     text = (
         f"{transaction.campaign.arms.names[arm]!r} may cost {amounts.text(held[resource])} {name} "
     )
-    text += f"and {left} is left" if level is own else f"and {level.title} has {left} left"
+    text += f"and {left} is left" if holder is own else f"and {holder.title} has {left} left"
+    level = own if isinstance(holder, LabelBudget) else holder  # whose period it is
     if not is_gone:
-        return BudgetHeld(
-            f"{text}; {amounts.text(balance.held)} is held for open tickets; tell or void them"
-        )
-    if balance.presumed:
+        text += f"; {amounts.text(balance.held)} is held for open tickets; tell or void them"
+    elif balance.presumed:
         text += (
             f"; {amounts.text(balance.presumed)} is presumed spent, for tickets without a report"
         )
-    if period := level.period:
+    if is_gone and (period := level.period):
         begins = write_time(period.ends / 1000, level.terms.time_zone)
         text += f"; the next period begins {begins}"
+    if isinstance(holder, LabelBudget):  # no alert is about it
+        rest = [amounts.text(part.left) for part in holder.balances]
+        return (LabelExhausted if is_gone else LabelHeld)(text, holder.key, holder.value, rest)
+    if not is_gone:
+        return BudgetHeld(text)
     error = BudgetExhausted(text)
     error.need = list(held)
     return error

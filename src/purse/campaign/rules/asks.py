@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from purse.campaign.api.defaults import ALLOW, REFUSE
 from purse.campaign.api.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ledger.ask_inputs import Context, Mask, check_keys, check_most
+from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import fits
+from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.masks import ready
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import horizon_reason, last_day, note_over, policy_has_ended
@@ -116,14 +119,17 @@ def choice(
     check_keys(labels or (), head.labels)
     _refuse_stopped(transaction)
     _refuse_played(transaction)
-    need, view, explored = _look(transaction, mask, context)
+    _refuse_unlabelled(level, labels)
+    limited = level.budgets_of(labels)
+    need, view, explored = _look(transaction, mask, context, limited)
     t, left = view.t, view.left
     arm, p = transaction.chosen or _next_round(transaction, view, explored)
     if arm == _STOP or (arm == SKIP and not terms.may_skip):
-        _refuse_over(transaction, view, arm, is_special=mask is not None or context is not None)
+        is_special = mask is not None or context is not None or bool(limited)
+        _refuse_over(transaction, view, arm, is_special=is_special)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
-    if not fits(held, left):
-        raise shortage(transaction, arm, held)
+    if not fits(held, level.left(limited) if limited else left):
+        raise shortage(transaction, arm, held, limited)
     body: dict[str, Any] = {"t": t, "arm": arm, "p": p, "held": held}
     if terms.expires_after is not None and arm != SKIP:
         body["deadline"] = transaction.now + terms.expires_after
@@ -146,15 +152,18 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
 
 
 def _look(
-    transaction: Transaction, mask: Mask | None, context: Context | None
+    transaction: Transaction,
+    mask: Mask | None,
+    context: Context | None,
+    limited: Sequence[LabelBudget] = (),
 ) -> tuple[Need, PolicyView, dict[int, float]]:
     """Return each arm's maximum cost in the next round, the policy's view before it, and the
     chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
     """
     level, head = transaction.campaign, transaction.level.head
     _check_mask(transaction, mask)
-    left, need = level.left(), needs(level, mask)
-    allowed = allowed_arms(transaction, mask, left)
+    # what a label has left decides which arms fit; the policy plans with the campaign's money
+    left, need, allowed = level.left(), needs(level, mask), allowed_arms(transaction, mask, limited)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
     numbers, known = None if context is None else context.numbers, level.n_known
@@ -172,6 +181,16 @@ def _rounds_left(transaction: Transaction) -> int | None:
         return None
     with_this = level.traffic.after_ask(now, level.window)
     return 1 + min(_MOST_FORECAST, round(with_this.to_come(now, level.window)))
+
+
+def _refuse_unlabelled(level: CampaignLevel, labels: Mapping[str, str] | None) -> None:
+    """Raise `InvalidInput` if a label is missing that has a limit, unless the terms allow it."""
+    missing = [key for key in level.head.limits if key not in (labels or ())]
+    if missing and level.terms.unlabelled == REFUSE:
+        raise InvalidInput(
+            f"labels: must have {missing[0]!r}, whose values have a limit, unless the campaign was "
+            f'created with unlabelled="{ALLOW}"'
+        )
 
 
 def _refuse_stopped(transaction: Transaction) -> None:

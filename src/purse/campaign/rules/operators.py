@@ -93,6 +93,25 @@ def set_status(transaction: Transaction, kind: str, status: str) -> None:
     transaction.renew()  # which a clock that was ahead may want
 
 
+def set_limit(transaction: Transaction, key: str, value: str | None, units: Units | None) -> None:
+    """Set what each value of a key may take, or one value; None: that one as the others again."""
+    transaction.refuse_ended()
+    level = transaction.campaign
+    limits = level.head.limits
+    body: dict[str, Any] = {"key": key} | ({} if units is None else {"units": list(units)})
+    if value is None:
+        check_keys([key], level.head.labels)
+        before = limits.get(key)
+    else:
+        if key not in limits:
+            keys = ", ".join(limits) or "none"
+            raise invalid("key", key, f"must be a key with a limit of its own, which are: {keys}")
+        body["value"] = value
+        before = level.label_budget((key, value)).own  # type: ignore[assignment]
+    if before != body.get("units"):
+        transaction.add("limited", body)
+
+
 def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:
     """Make events by these rules from now on."""
     if list(alerts) != transaction.level.head.alerts:
@@ -142,6 +161,8 @@ def update(transaction: Transaction, terms: Any, request: str) -> None:
     set_alerts(transaction, terms.alerts)
     if not isinstance(level, CampaignLevel):
         return
+    for key, units in terms.limits:
+        set_limit(transaction, key, None, units)
     for name, *bounds in zip(terms.arms, terms.cost_min, terms.cost_max, strict=True):
         arms = level.arms
         arm = arms.names.index(name) if name in arms.names else len(arms.names)

@@ -25,6 +25,7 @@ from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.records import AUDIT, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.run.learner import Learner
@@ -128,7 +129,10 @@ def _compare(replay: Replay, stored: LevelRows) -> None:
     for unwritten in ("checkpoint", "over"):  # no entry tells of these
         setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
     rows = sorted(tuple(row) for row in stored.balances)
-    own = [("", "", resource, 0, *balance) for resource, balance in enumerate(level.balances)]
+    own = [
+        ("", "", resource, 0, *balance, 0, None, None)
+        for resource, balance in enumerate(level.balances)
+    ]
     pairs: list[tuple[str, Any, Any]] = [
         ("name", stored_level.name, level.terms.name),
         ("kind", stored_level.kind, level.kind),
@@ -144,11 +148,7 @@ def _compare(replay: Replay, stored: LevelRows) -> None:
             (ticket.id, ticket.state, ticket.due(within))
             for ticket in sorted(level.tickets.values(), key=lambda ticket: ticket.id)
         ]
-        sums = sorted(
-            (*label, resource, tickets, *balance)
-            for label, (tickets, balances) in level.labels.rows.items()
-            for resource, balance in enumerate(balances)
-        )
+        sums = sorted(level.label_rows())
     pairs += [("open tickets", [tuple(row) for row in stored.open], unfinished)]
     pairs += [("sums of labels", [row for row in rows if row[0] != ""], sums)]
     for what, is_, should in pairs:
@@ -174,7 +174,8 @@ def _facts(replay: Replay) -> list[Any]:
     if isinstance(level, CampaignLevel) and policy is not None:
         sums = [[*label, *row] for label, row in level.labels.rows.items()]
         _, *mark, body = policy.stored()
-        facts += [list(level.tickets.values()), sums, [*mark, b64encode(body).decode()]]
+        limited = list(level.limited.values())
+        facts += [list(level.tickets.values()), sums, limited, [*mark, b64encode(body).decode()]]
     return facts
 
 
@@ -208,17 +209,23 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
             level = replays[name].level
             assert isinstance(level, CampaignLevel)
             policy = policies[name] = Learner(level.terms, facts[0].get("taught", ()))
-            seq, digest, body = facts[4]
+            seq, digest, body = facts[5]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it
     for name, (seq, facts) in complete.items():
         replays[name].policy = policies.get(name)
-        _take_over(replays[name].level, seq, *facts[:4])
+        _take_over(replays[name].level, seq, *facts[:5])
     return True
 
 
 def _take_over(
-    level: Level, seq: int, head: Any, balances: Any, tickets: Any = (), sums: Any = ()
+    level: Level,
+    seq: int,
+    head: Any,
+    balances: Any,
+    tickets: Any = (),
+    sums: Any = (),
+    limited: Any = (),
 ) -> None:
     """Let a level be what a checkpoint says."""
     level.seq, level.head = seq, Head(**head)
@@ -229,4 +236,8 @@ def _take_over(
         level.labels.rows = {
             (key, value): (count, [Balance(*counters) for counters in parts])
             for key, value, count, parts in sums
+        }
+        level.limited = {
+            (key, value): LabelBudget(key, value, count, [Balance(*row) for row in parts], *more)
+            for key, value, count, parts, *more in limited
         }

@@ -18,6 +18,7 @@ from purse.base.fork_safety import reset_after_fork
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, UNFINISHED
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.limits import Label
 from purse.campaign.ledger.records import Balance
 from purse.campaign.ledger.ticket import fold_ticket
 from purse.campaign.rules import operators, reports
@@ -44,6 +45,8 @@ class _QueuedOperation:
     asks: bool = False  # needs the policy
     expires: bool = False  # needs holds past their deadline to be presumed spent first
     looks: bool = False  # writes nothing
+    labels: Sequence[Label] = ()  # that it is about
+    limits: Sequence[str] = ()  # keys of labels that may get a limit by it
     done: bool = False
     ready: threading.Lock | None = None  # free: it is done, or it is its thread's turn to work
     answer: Any = None
@@ -135,6 +138,8 @@ class Committer:
                 _unique([operation.requests for operation in operations]),
                 None if policy is None else policy.seq,
                 self.storage.now() if any(operation.expires for operation in operations) else None,
+                _unique([operation.labels for operation in operations]),
+                _unique([operation.limits for operation in operations]),
             )
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
@@ -224,6 +229,7 @@ class Committer:
                 ticket = fold_ticket(entries, self.terms.reward_within)
                 assert ticket is not None
                 level.tickets[number or 0] = ticket
+            level.loaded = locked.labels
 
 
 def recreated_error(terms: Any) -> NotFound:
@@ -286,7 +292,7 @@ def writes_of(
         for ticket in tickets
         if ticket.state in UNFINISHED
     ]
-    labels = [(key, *row) for row in own.labels.listed()]
+    labels = [(key, *row) for row in own.label_rows()]
     return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 

@@ -120,12 +120,16 @@ class LocalLevel:
         self.do(lambda change: rule(change, name, *units))
 
     def update(self, terms: Any) -> None:
-        """Set budget, alerts and arms as terms say. Raise `CampaignExists` if they differ in more,
-        before anything is written.
+        """Set budget, alerts, arms and limits as terms say. Raise `CampaignExists` if they differ
+        in more, before anything is written.
         """
         self.try_update(terms)
         request = request_of(None)
-        self.do(lambda change: operators.update(change, terms, request), requests=(request,))
+        self.do(
+            lambda change: operators.update(change, terms, request),
+            requests=(request,),
+            limits=[key for key, _ in getattr(terms, "limits", ())],
+        )
 
     def try_update(self, terms: Any) -> Transaction:
         """Return what `update` would do, and write nothing. Raise what it would raise."""
@@ -260,7 +264,7 @@ def create_level(
 ) -> LocalLevel:
     """Return a new level with the terms that are given, or the one that has them already.
 
-    exist_ok   whether there may be one; `UPDATE`: it gets the budget, the alerts and the arms
+    exist_ok   whether there may be one; `UPDATE`: it gets budget, alerts, arms and limits
     """
     above: list[AccountTerms] = []
     if values["account"] is not None:

@@ -25,6 +25,7 @@ from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, 
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import OWN, Level
+from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
 from purse.campaign.rules.transaction import ALERT, Transaction, due_events, refused_events
@@ -39,6 +40,7 @@ _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields 
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
 Load = Callable[[int], list[LedgerEntry]]  # finds the entries about a ticket
 LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
+LoadLabel = Callable[[Label], LabelBudget | None]  # finds the budget of a label
 
 
 class _WouldAdd(Exception):
@@ -66,12 +68,21 @@ class _DryRun(Transaction):
 
 
 class Replay:
-    """The journal of one level being folded; `load` finds entries about finished tickets, `reports`
-    what the policy learns from.
+    """The journal of one level being folded.
+
+    load         finds the entries about a finished ticket
+    reports      finds what the policy learns from
+    load_label   finds the budget of a label; None: all that there are are known
     """
 
-    def __init__(self, level: Level, load: Load, reports: LoadReports = lambda _: ()) -> None:
-        self.level, self.load, self.reports = level, load, reports
+    def __init__(
+        self,
+        level: Level,
+        load: Load,
+        reports: LoadReports = lambda _: (),
+        load_label: LoadLabel | None = None,
+    ) -> None:
+        self.level, self.load, self.reports, self.load_label = level, load, reports, load_label
         self.above = level.above  # which is folded beside it
         self.policy: Learner | None = None
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
@@ -122,7 +133,7 @@ class Replay:
             _check_types(entry)
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
-                level.recall(entry, self.load)
+                level.recall(entry, self.load, self.load_label)
             was_decided = level.head.rules >= RULES or entry.kind in ("created", "handed_over")
             if was_decided:
                 self.compare(entry)
@@ -153,6 +164,12 @@ class Replay:
         for above in level.chain() if was_decided else ():
             if any(map(_is_overspent, above.balances, held)):
                 self.find(f"entry {entry.seq}: {above.title} is overspent")
+        if was_decided and entry.kind == "asked" and isinstance(level, CampaignLevel):
+            for budget in level.budgets_of(entry.body.get("labels")):
+                if any(
+                    need and part.left < 0 for need, part in zip(held, budget.balances, strict=True)
+                ):
+                    self.find(f"entry {entry.seq}: {budget.title} is overspent")
 
     def learn_again(self, seq: int) -> None:
         """Let the policy that is put in charge by an entry learn from the journal before it."""
@@ -234,6 +251,9 @@ class Replay:
                     ALERT_WORDS if isinstance(self.level, CampaignLevel) else ACCOUNT_ALERT_WORDS
                 )
                 operators.set_alerts(transaction, read_alerts(body["alerts"], words))
+            case "limited":
+                units = body.get("units")
+                operators.set_limit(transaction, body["key"], body.get("value"), units)
             case "arm_added":
                 operators.add_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
             case "arm_retired":

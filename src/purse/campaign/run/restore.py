@@ -20,7 +20,7 @@ from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.learner import Learner
-from purse.campaign.run.replay_journal import Load, LoadReports, Replay
+from purse.campaign.run.replay_journal import Load, LoadLabel, LoadReports, Replay
 from purse.campaign.storage.sql import Rows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.budget_terms import RULES
@@ -44,13 +44,16 @@ def restore(
     terms = terms.copied(name, above[-1].name if above else None)
     first = LedgerEntry.of(1, first.at, "created", terms.as_dict())
 
-    def decide(stored: list[StoredLevel], load: Load, reports: LoadReports) -> Iterator[Writes]:
+    def decide(
+        stored: list[StoredLevel], load: Load, reports: LoadReports, load_label: LoadLabel
+    ) -> Iterator[Writes]:
         level = level_chain(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(
             transaction.level,
             lambda ticket: load(ticket) + _about(transaction, ticket),
             lambda after: reports(after) or _unwritten(transaction, after),
+            load_label,
         )
         yield from _pages(replay, transaction, chain([first], entries), own, storage.now())
         stored[-1] = own[0]
@@ -113,7 +116,8 @@ def _pages(
         if len(transaction.added) >= _PAGE_SIZE:
             yield writes_of(transaction, own)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
-            level.labels.rows.clear()
+            for sums in (level.labels.rows, level.loaded, level.limited):
+                sums.clear()
             transaction.added.clear()
     replay.check_event(None, expected)
     _refuse_findings(replay)

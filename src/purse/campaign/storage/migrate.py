@@ -2,6 +2,7 @@
 
 Up to version 9 the part of a bill above its hold was an `overrun` and no part of what was `spent`.
 Now it is both, and `overdraft` is how far all that is spent, held and presumed is above the budget.
+Rows of labels can have a limit, which none has yet.
 
 Counters only grow, so what they are now follows from what they were. The budget of a period does
 not: without carrying over, a debt of an earlier period is forgiven, and no table says in which
@@ -20,13 +21,14 @@ from purse.errors import invalid
 _Refold = Callable[[Session], Iterable[Statement]]  # reads the new tables; what it writes in them
 _BEFORE, _AFTER = 9, 10  # versions of the tables
 
-_BALANCED = "spent + held + presumed <= budget + overdraft"
+_BALANCED = """(key <> '' AND period IS NULL)
+    OR spent + held + presumed <= budget + overdraft"""
 _POSITIVE = " AND ".join(
     f"{name} >= 0" for name in ("budget", "spent", "held", "presumed", "overrun", "overdraft")
 )
 _LARGEST = """CREATE INDEX purse_largest
-  ON purse_balances (level, key, resource, spent DESC, tickets DESC, value)
-  WHERE key <> ''"""
+  ON purse_balances (level, key, spent DESC, tickets DESC, value)
+  WHERE key <> '' AND resource = 0"""
 _USED = "spent + overrun + held + presumed"
 _OVERDRAFT = f"CASE WHEN key = '' AND {_USED} > budget THEN {_USED} - budget ELSE 0 END"
 # of what an older fold has made; how far webhooks were told, and when a copy was made, stays
@@ -46,13 +48,17 @@ _SQLITE = (
   presumed INTEGER NOT NULL,
   overrun INTEGER NOT NULL,
   overdraft INTEGER NOT NULL,
+  before INTEGER NOT NULL,
+  own INTEGER,
+  period INTEGER,
   CONSTRAINT never_negative CHECK (
     key <> '' OR ({_POSITIVE})),
-  CONSTRAINT never_overspent CHECK (key <> '' OR {_BALANCED}),
+  CONSTRAINT never_overspent CHECK (
+    {_BALANCED}),
   PRIMARY KEY (level, key, value, resource)
 ) WITHOUT ROWID""",
     f"""INSERT INTO purse_balances SELECT level, key, value, resource, tickets, budget,
-  spent + overrun, held, presumed, overrun, {_OVERDRAFT} FROM purse_old_balances""",
+  spent + overrun, held, presumed, overrun, {_OVERDRAFT}, 0, NULL, NULL FROM purse_old_balances""",
     "DROP TABLE purse_old_balances",  # with its index
     _LARGEST,
     _NO_CACHES,
@@ -65,11 +71,13 @@ _ALONE = (  # the version is read behind these locks
 _POSTGRES = (
     "DROP INDEX purse_largest",
     """ALTER TABLE purse_balances DROP CONSTRAINT never_negative, DROP CONSTRAINT never_overspent,
-  ADD COLUMN overdraft BIGINT NOT NULL DEFAULT 0""",
+  ADD COLUMN overdraft BIGINT NOT NULL DEFAULT 0, ADD COLUMN before BIGINT NOT NULL DEFAULT 0,
+  ADD COLUMN own BIGINT, ADD COLUMN period BIGINT""",
     f"UPDATE purse_balances SET spent = spent + overrun, overdraft = {_OVERDRAFT}",
     f"""ALTER TABLE purse_balances ALTER COLUMN overdraft DROP DEFAULT,
+  ALTER COLUMN before DROP DEFAULT,
   ADD CONSTRAINT never_negative CHECK (key <> '' OR ({_POSITIVE})),
-  ADD CONSTRAINT never_overspent CHECK (key <> '' OR {_BALANCED})""",
+  ADD CONSTRAINT never_overspent CHECK ({_BALANCED})""",
     _LARGEST,
     _NO_CACHES,
 )

@@ -1,7 +1,8 @@
 """The tables. Words in braces are those that the two dialects spell differently.
 
 A level's own balances have the key and the value ''. Those of a label have its key and its value,
-and no budget.
+and no budget unless the key has a limit, see `purse.campaign.ledger.limits`: then `period` is not
+NULL.
 """
 
 from __future__ import annotations
@@ -31,15 +32,19 @@ CREATE TABLE purse_balances (
   presumed {big} NOT NULL,
   overrun {big} NOT NULL,
   overdraft {big} NOT NULL,
+  before {big} NOT NULL,
+  own {big},
+  period {big},
   CONSTRAINT never_negative CHECK (
     key <> '' OR (budget >= 0 AND spent >= 0 AND held >= 0 AND presumed >= 0 AND overrun >= 0
       AND overdraft >= 0)),
-  CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget + overdraft),
+  CONSTRAINT never_overspent CHECK (
+    (key <> '' AND period IS NULL) OR spent + held + presumed <= budget + overdraft),
   PRIMARY KEY (level, key, value, resource)
 ){tail};
 CREATE INDEX purse_largest
-  ON purse_balances (level, key, resource, spent DESC, tickets DESC, value)
-  WHERE key <> '';
+  ON purse_balances (level, key, spent DESC, tickets DESC, value)
+  WHERE key <> '' AND resource = 0;
 CREATE TABLE purse_journal (
   level {big} NOT NULL REFERENCES purse_levels (id),
   seq {big} NOT NULL,

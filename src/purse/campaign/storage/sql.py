@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 
 T = TypeVar("T")
@@ -62,22 +63,29 @@ PUT_HEAD = "UPDATE purse_levels SET seq = ?, head = ? WHERE id = ?"
 # balances
 BALANCES = f"""SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
 WHERE level = {THIS} AND key = '' AND value = '' ORDER BY resource"""
-ADD_BALANCE = "INSERT INTO purse_balances VALUES (?, '', '', ?, 0, 0, 0, 0, 0, 0, 0)"
+ADD_BALANCE = """INSERT INTO purse_balances
+VALUES (?, '', '', ?, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL)"""
 MOVE = """UPDATE purse_balances SET budget = budget + ?, spent = spent + ?, held = held + ?,
   presumed = presumed + ?, overrun = overrun + ?, overdraft = overdraft + ?
 WHERE level = ? AND key = '' AND value = '' AND resource = ?"""
 
 ALL_BALANCES = f"""SELECT key, value, resource, tickets, budget, spent, held, presumed, overrun,
-  overdraft FROM purse_balances WHERE level = {THIS}"""
+  overdraft, before, own, period FROM purse_balances WHERE level = {THIS}"""
 
 # labels
-_SUMS = "sums.key, sums.value, sums.resource, sums.tickets, sums.spent, sums.held, sums.presumed"
-_LABEL = f"SELECT {_SUMS}, sums.overrun FROM purse_balances sums"
-LARGEST = f"""{_LABEL} JOIN (
+_BUDGET = "tickets, budget, spent, held, presumed, overrun, overdraft, before, own, period"
+LABEL = f"""SELECT {_BUDGET} FROM purse_balances
+WHERE level = {THIS} AND key = ? AND value = ? ORDER BY resource"""
+LARGEST = f"""SELECT sums.key, sums.value, sums.resource, {_BUDGET}
+FROM purse_balances sums JOIN (
   SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = 0
   ORDER BY spent DESC, tickets DESC, value LIMIT ?
 ) top ON sums.value = top.value WHERE sums.level = {THIS} AND sums.key = ?"""
-ADD_LABEL = """INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+# a row with a limit is written whole; without one, what is added to it
+_PUT = "INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT_LABEL = f"""{_PUT} ON CONFLICT (level, key, value, resource) DO UPDATE
+SET {", ".join(f"{x} = excluded.{x}" for x in _BUDGET.split(", "))}"""
+ADD_LABEL = f"""{_PUT}
 ON CONFLICT (level, key, value, resource) DO UPDATE
 SET tickets = purse_balances.tickets + excluded.tickets,
   spent = purse_balances.spent + excluded.spent, held = purse_balances.held + excluded.held,
@@ -181,6 +189,8 @@ class ReadRequest(NamedTuple):
     requests: Sequence[str] = ()
     reports_after: int | None = None  # the reports after this entry
     due: int | None = None  # tickets whose deadline is not after this time, ms
+    labels: Sequence[Label] = ()  # besides those of the tickets; if their keys have a limit
+    limits: Sequence[str] = ()  # keys that may get one
 
 
 class StoredLevel(NamedTuple):
@@ -205,6 +215,7 @@ class LockedLevels(NamedTuple):
     due: list[LedgerEntry]  # all entries of the tickets that are due
     digest: str | None  # of the journal up to `reports_after`; None: it has no such entry
     reports: Rows  # number, digest and body of each report, and begin of a period, after it
+    labels: dict[Label, LabelBudget]
 
 
 class Checkpoint(NamedTuple):
@@ -269,7 +280,8 @@ class Writes(NamedTuple):
             (MOVE, moves),
             (DROP_OPEN, self.dropped),
             (ADD_OPEN, self.open),
-            (ADD_LABEL, self.labels),
+            (PUT_LABEL, [row for row in self.labels if row[-1] is not None]),
+            (ADD_LABEL, [row for row in self.labels if row[-1] is None]),
             (PUT_CHECKPOINT, self.checkpoints),
             (PUT_HEAD, self.levels),
         ]

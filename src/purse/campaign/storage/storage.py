@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
     Checkpoint,
@@ -36,6 +37,7 @@ from purse.errors import CampaignExists, NotFound, PurseError
 T = TypeVar("T")
 _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 _LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
+_LoadLabel = Callable[[Label], LabelBudget | None]
 _PAGE_SIZE = 5_000  # reports
 
 
@@ -59,13 +61,13 @@ class Storage:
         kind: str,
         parent: str | None,
         n_resources: int,
-        decide: Callable[[list[StoredLevel], _Load, _LoadReports], Iterable[Writes]],
+        decide: Callable[[list[StoredLevel], _Load, _LoadReports, _LoadLabel], Iterable[Writes]],
     ) -> None:
         """Make a level with its first entries, all of it or nothing.
 
         `decide` gets the levels from the top down, and functions that find the entries about a
-        ticket, and reports. Raise `CampaignExists` if the name is taken, `NotFound` if there is no
-        such parent.
+        ticket, reports, and the budget of a label. Raise `CampaignExists` if the name is taken,
+        `NotFound` if there is no such parent.
         """
         self._refuse_known(self._read([(self._look, (name,))])[0])
 
@@ -97,7 +99,11 @@ class Storage:
                     rows = session.read([(sql.REPORTS, (name, after, after, _PAGE_SIZE))])[0]
                     return [row for row in rows if row[0] > after]
 
-                for writes in decide([*above, read_level(own[0], parts)], load, reports):
+                def load_label(label: Label) -> LabelBudget | None:
+                    return self._labels(session, name, [label]).get(label)
+
+                stored = [*above, read_level(own[0], parts)]
+                for writes in decide(stored, load, reports, load_label):
                     session.read(writes.statements())  # so that `load` finds what it wrote
                 session.write([])
 
@@ -136,11 +142,25 @@ class Storage:
                 if repeats := [number for answer in answers for number in _ticket_range(answer)]:
                     more = session.read([self._among(self._about, name, repeats)])  # one more trip
                     about += _read_entries(more[0])
-                writes = decide(LockedLevels(levels, answers, about, due, digest, reports))
+                labels = dict[Label, LabelBudget]()
+                if limits := {*levels[-1].head.limits, *wants.limits}:  # one more trip
+                    asked = [e.body.get("labels", {}) for e in (*about, *due) if e.kind == "asked"]
+                    all_labels = chain(wants.labels, *(labels.items() for labels in asked))
+                    wanted = [label for label in all_labels if label[0] in limits]
+                    labels = self._labels(session, name, list(dict.fromkeys(wanted)))
+                writes = decide(LockedLevels(levels, answers, about, due, digest, reports, labels))
                 if writes is not None:
                     session.write(writes.statements())
 
         self.db.retried(attempt)
+
+    def _labels(
+        self, session: Session, name: str, labels: Sequence[Label]
+    ) -> dict[Label, LabelBudget]:
+        """Return the budgets of those labels that have a row."""
+        rows = session.read([(sql.LABEL, (name, *label)) for label in labels]) if labels else []
+        pairs = zip(labels, rows, strict=True)
+        return {label: LabelBudget.of_rows(label, parts) for label, parts in pairs if parts}
 
     def _among(self, query: dict[bool, str], name: str, values: Sequence[Any]) -> Statement:
         if len(values) == 1:

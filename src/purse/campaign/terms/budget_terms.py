@@ -29,6 +29,7 @@ CHANGING = {
     "arms": "add_arm and retire_arm",
     "cost_max": "set_arm",
     "cost_min": "set_arm",
+    "limits": "set_limit",
 }
 
 

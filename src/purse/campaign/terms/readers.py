@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,20 @@ from purse.features import Features
 from purse.kernels.prior import pin_prior
 from purse.types import FORECAST
 
+if TYPE_CHECKING:
+    from purse.campaign.terms.budget_terms import BudgetTerms
+
 _MOST_SECONDS = 10 * 365 * 86_400
 _MOST_EXPLORED = 0.5
 _MOST_ARMS = 10_000  # places
 MOST_GIVEN = 1_000  # arms, or amounts of arms, that are given at once
 _MOST_RESOURCES = 100
 
+MOST_KEYS = 8  # of labels, of a campaign
+_LONGEST_KEY = 50  # characters
+
 Table = tuple[tuple[int, ...], ...]
+Limits = tuple[tuple[str, tuple[int, ...]], ...]  # a key of labels and (d,) units, for each
 
 
 def milliseconds(field: str, seconds: float | None) -> int | None:
@@ -115,6 +122,33 @@ def read_bound(
         raise invalid(field, value, f"must be one amount, or one per arm, shape {shape}") from None
     bound = tuple(tuple(row) for row in table)
     return None if bound == declared else bound
+
+
+def read_limits(terms: BudgetTerms, limits: Any) -> Limits:
+    """Return the limit of each key of labels in units, in the order of keys."""
+    if limits is None:
+        return ()
+    if not isinstance(limits, Mapping) or not 1 <= len(limits) <= MOST_KEYS:
+        allowed = f"must be 1 to {MOST_KEYS} keys of labels with amounts, such as {{'user': '2'}}"
+        raise invalid("limits", limits, allowed)
+    for key in limits:
+        checked_key("limits", key)
+    return tuple(
+        (key, terms.amounts(f"limits[{key!r}]", limits[key], low=0)) for key in sorted(limits)
+    )
+
+
+def checked_key(field: str, key: Any) -> str:
+    """Return a key of labels. Raise `InvalidInput` if it is not one."""
+    if not is_text(key, _LONGEST_KEY) or "=" in key:
+        allowed = f"a key must be text of 1 to {_LONGEST_KEY} printable characters"
+        raise invalid(field, key, f"{allowed}, without an equals sign")
+    return str(key)
+
+
+def is_text(value: Any, longest: int) -> bool:
+    """Return whether a value is short text that can be printed."""
+    return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
 
 def names(field: str, values: Any, limit: int = MOST_GIVEN) -> tuple[str, ...]:

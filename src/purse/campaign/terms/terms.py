@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from purse.base import amounts
 from purse.base.fork_safety import cached_property
 from purse.base.json import compact
+from purse.base.plain_validation import choice
 from purse.campaign.api import defaults
 from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.kinds import checked_name
@@ -30,6 +31,7 @@ from purse.campaign.terms.calendar import (
     read_periods,
 )
 from purse.campaign.terms.readers import (
+    Limits,
     Table,
     as_told,
     by_name,
@@ -40,6 +42,7 @@ from purse.campaign.terms.readers import (
     read_capacity,
     read_explore,
     read_horizon,
+    read_limits,
     read_missing,
     read_policy,
     read_range,
@@ -104,6 +107,8 @@ class Terms(BudgetTerms):
     until: int = 0  # ms, from which on asks are refused; 0: never
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
     rules: int = 0
+    limits: Limits = ()  # what each value of a key may take, in each period if there are any
+    unlabelled: str = defaults.REFUSE  # what becomes of an ask that lacks a label with a limit
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Terms:
@@ -145,7 +150,9 @@ class Terms(BudgetTerms):
             **times,
             **read_periods(values["every"], values["time_zone"], values["carry"], values["until"]),
         )
-        return terms.with_policy()
+        limits = read_limits(terms, values["limits"])
+        unlabelled = choice("unlabelled", values["unlabelled"], (defaults.REFUSE, defaults.ALLOW))
+        return replace(terms.with_policy(), limits=limits, unlabelled=unlabelled)
 
     def with_policy(self) -> Terms:
         """Return the terms with the policy's own facts. Raise `InvalidInput` if it cannot play."""
@@ -325,6 +332,8 @@ class Terms(BudgetTerms):
         facts["skip"] = self.may_skip
         facts["until"] = EPOCH + self.until * MILLISECOND if self.until else None
         facts["arms"] = dict(zip(self.arms, facts.pop("cost_max"), strict=True))
+        keys, limits = zip(*self.limits, strict=True) if self.limits else ((), ())
+        facts["limits"] = dict(zip(keys, texts(limits), strict=True)) or None
         if self.cost_ceiling is not None:
             facts["cost_ceiling"] = texts(self.cost_ceiling)
         for name in self.OWN_FACTS:

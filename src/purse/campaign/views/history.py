@@ -112,6 +112,7 @@ class History:
             if entry.kind != "asked" and entry.ticket is not None:
                 self._reported(entry, level.tickets.get(entry.ticket))
         level.labels.rows.clear()
+        level.limited.clear()
         if len(level.tickets) > _MOST_TICKETS:
             level.tickets.clear()  # `load` finds them again
 

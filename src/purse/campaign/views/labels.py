@@ -6,7 +6,7 @@ its own day. The days together are what `labels` returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from itertools import groupby
@@ -16,7 +16,8 @@ from purse.campaign.api.results import LabelStatus
 from purse.campaign.ledger.ask_inputs import Sums
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import charge_move
-from purse.campaign.ledger.records import Move
+from purse.campaign.ledger.limits import LabelBudget
+from purse.campaign.ledger.records import Move, Units
 from purse.campaign.ledger.ticket import TicketRecord, moved_between, texts
 from purse.campaign.terms.calendar import local_day
 
@@ -53,7 +54,7 @@ def labels_by_day(
     return [
         replace(status, day=day)
         for day in sorted(by_day)
-        for status in labels(by_day[day].listed(), limit)
+        for status in labels(by_day[day].listed(), limit, {})
     ]
 
 
@@ -62,10 +63,13 @@ def _with_key(labels: dict[str, str], key: str | None) -> dict[str, str]:
     return labels if key is None else {key: labels[key]} if key in labels else {}
 
 
-def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
+def labels(
+    rows: Iterable[Sequence[Any]], limit: int, limits: Mapping[str, Units], period: int = 0
+) -> list[LabelStatus]:
     """Return the sums of at most `limit` labels, largest first.
 
-    rows   key, value, resource, tickets, spent, held, presumed and overrun
+    rows     key, value, resource, tickets, counters, and of keys in `limits` the rest of a row
+    period   the number of the period
 
     The order is by what was spent of the first resource, then by tickets.
     """
@@ -74,11 +78,18 @@ def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
     sums = []
     for parts in nsmallest(limit, groups, key=lambda parts: _rank(*parts[0])):
         key, value, _, tickets, *_ = parts[0]
-        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:8])
-        sums.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
+        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[5:9])
+        status = LabelStatus(key, value, tickets, spent, held, presumed, overrun)
+        if key in limits:
+            budget = LabelBudget.of_rows((key, value), [row[3:] for row in parts])
+            left = texts([part.left for part in budget.as_of(limits[key], period).balances])
+            status = replace(status, limit=texts(budget.own or limits[key]), left=left)
+        sums.append(status)
     return sums
 
 
-def _rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
+def _rank(
+    key: str, value: str, _: int, tickets: int, budget: int, spent: int, *more: Any
+) -> tuple[Any, ...]:
     """Return the place of a label in the order of what was spent, from its first resource."""
     return -spent, -tickets, key, value

@@ -78,6 +78,7 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
         until=terms.until / 1000 if terms.until else None,
         forecast=_forecast(level, now) if facts["status"] == RUNNING else None,
         time_zone=terms.time_zone,
+        limits={key: texts(units) for key, units in head.limits.items()},
     )
 
 

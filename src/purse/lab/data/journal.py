@@ -161,7 +161,8 @@ class _JournalReader:
         if self.terms.explore:
             level.above = stand_in(level, body)
             transaction = Transaction(level, entry.at)
-            allowed = allowed_arms(transaction, mask, level.left())
+            limited = level.budgets_of(body.get("labels"))
+            allowed = allowed_arms(transaction, mask, limited)
             explored = explored_arms(transaction, needs(level, mask), allowed)
             self.allowed.update(arm for arm, chance in explored.items() if chance > 0)
             level.above = None

@@ -7,6 +7,7 @@ import { request } from "./stream.js";
 
 const FEW = 10; // values shown at first
 const MANY = 100; // values that are asked for
+const WORDS = { held: "Held", presumed: "Presumed", left: "Left of its limit" };
 const AGAIN = 5000; // ms after which sums that may have changed are asked for again
 let rows = [];
 let query = { entries: 0, at: 0 }; // what the rows are of, and when they were asked for
@@ -65,8 +66,9 @@ function show() {
   replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
   const listed = few ? rows.slice(0, FEW) : rows;
   const all = Number(purses[0].spent);
-  const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
-  const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
+  const limit = latest.status.limits[key];
+  const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : []), ...(limit ? ["left"] : [])];
+  const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(WORDS[part], purses))];
   const columnsOfAmounts = (of) => purses.map((_, index) => money.column(listed.map((row) => of(row, index))));
   const spent = columnsOfAmounts((row, index) => row.spent[index]);
   const apart = parts.flatMap((part) => columnsOfAmounts((row, index) => row[part][index]));
@@ -75,10 +77,11 @@ function show() {
     cells: [format.count(row.tickets), ...spent.map((cells, index) => total(row, index, cells[number])), all ? format.share(Number(row.spent[0]) / all) : "–", ...apart.map((cells) => cells[number])],
   }));
   const caption = rows.length < MANY ? `${format.plural(rows.length, "value")} of ${key}, those that spent most first` : `The ${MANY} values of ${key} that spent most`;
+  const each = limit ? `; the limit of each is ${limit.map((units, index) => `${units} ${purses[index].resource}`).join(", ")}` : "";
   const [first] = rows;
   find("spender").textContent = first && all ? `Most was spent on ${key} ${first.value}: ${format.share(Number(first.spent[0]) / all)}` : "";
   const others = rows.length - listed.length;
-  replace(find("labels"), rows.length ? table(caption, columns, lines, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: showAll }, `Show ${others} more`) : "");
+  replace(find("labels"), rows.length ? table(caption + each, columns, lines, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: showAll }, `Show ${others} more`) : "");
 }
 
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
