@@ -38,24 +38,27 @@ from research.evidence.known_logs import KnownLog, make
 LOGS, QUICK_LOGS = 500, 4
 FIRST = 2_000  # the first seed: nothing was chosen with these
 KINDS = [
-    ("plain", 2_000), ("plain, dear", 2_000), ("plain, dear", 20_000), ("plain", 300),
-    ("equal", 2_000), ("nothing", 20_000), ("just worse", 2_000), ("just worse", 20_000),
-    ("rare success", 2_000), ("rare success", 50_000), ("rare loss", 2_000),
-    ("rare loss, dear", 2_000), ("rare loss", 50_000), ("rare loss, dear", 50_000),
-    ("revenue", 2_000), ("revenue", 50_000), ("contexts", 2_000), ("contexts", 50_000),
-    ("days", 2_000), ("days, dear", 2_000), ("days", 50_000), ("bursts", 2_000),
-    ("bursts, dear", 20_000), ("bursts column", 2_000), ("bursts mixed", 2_000),
-    ("bursts mixed column", 2_000), ("sticky", 2_000), ("sticky column", 2_000),
-    ("sticky mixed", 2_000), ("sticky mixed column", 2_000), ("sticky, dear", 2_000),
-    ("sticky, dear", 20_000), ("sticky mixed, dear", 20_000), ("constant", 2_000),
-    ("constant, dear", 2_000), ("20 arms", 2_000), ("20 arms", 20_000), ("20 arms, dear", 20_000),
-    ("20 arms just worse", 20_000), ("drift", 2_000), ("sorted", 2_000), ("migrated", 2_000),
-    ("hard", 2_000), ("hard known", 2_000),
+    ("plain", 2_000), ("plain", 50_000), ("plain, dear", 2_000), ("plain, dear", 20_000),
+    ("plain", 300), ("equal", 2_000), ("nothing", 20_000), ("just worse", 2_000),
+    ("just worse", 20_000), ("rare success", 2_000), ("rare success", 50_000),
+    ("rare loss", 2_000), ("rare loss, dear", 2_000), ("rare loss", 50_000),
+    ("rare loss, dear", 50_000), ("revenue", 2_000), ("revenue", 50_000), ("contexts", 2_000),
+    ("contexts", 50_000), ("days", 2_000), ("days, dear", 2_000), ("days", 50_000),
+    ("bursts", 2_000), ("bursts", 50_000), ("bursts, dear", 20_000), ("bursts column", 2_000),
+    ("bursts column", 50_000), ("bursts mixed", 2_000), ("bursts mixed column", 2_000),
+    ("sticky", 2_000), ("sticky", 50_000), ("sticky column", 2_000), ("sticky column", 50_000),
+    ("sticky mixed", 2_000), ("sticky mixed", 50_000), ("sticky mixed column", 2_000),
+    ("sticky mixed column", 50_000), ("sticky, dear", 2_000), ("sticky, dear", 20_000),
+    ("sticky mixed, dear", 20_000), ("constant", 2_000), ("constant", 50_000),
+    ("constant, dear", 2_000), ("20 arms", 2_000), ("20 arms", 20_000), ("20 arms", 50_000),
+    ("20 arms, dear", 20_000), ("20 arms just worse", 20_000), ("drift", 2_000),
+    ("sorted", 2_000), ("migrated", 2_000), ("hard", 2_000), ("hard known", 2_000),
 ]  # fmt: skip
 REPLAYED = [
-    (kind, 2_000)
+    (kind, n)
+    for n in (2_000, 50_000)
     for kind in ("plain", "rare success", "rare loss", "revenue", "days", "bursts",
-                 "bursts column", "sticky column", "constant", "contexts")
+                 "bursts column", "sticky column", "constant", "contexts", "20 arms")
 ]  # fmt: skip
 EXAMPLES = [
     ("llm", 1_824), ("plain", 2_000), ("plain, dear", 20_000), ("days", 2_000), ("bursts", 2_000),
