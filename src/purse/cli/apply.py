@@ -14,9 +14,8 @@ from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.api.verb import row_of
 from purse.campaign.campaign import Campaign
 from purse.campaign.webhooks.file import BUDGETS, read_file
-from purse.cli.options import PATH, option, stored
-from purse.client.address import is_server
-from purse.errors import CampaignExists, InvalidInput, NoSuchStorage, invalid, unknown
+from purse.cli.options import PATH, option, refuse_server, stored
+from purse.errors import CampaignExists, InvalidInput, NoSuchStorage, unknown
 
 if TYPE_CHECKING:
     from purse.campaign.ledger.level import Level
@@ -103,9 +102,7 @@ def _compare(entries: list[_Entry], address: str) -> list[_Change]:
     from purse.campaign.run import local_level
     from purse.campaign.storage.connect import connect, in_memory
 
-    if is_server(address):
-        allowed = "must be the database's own address: a server does not say what would change"
-        raise invalid("storage", address, allowed)
+    refuse_server(address)
     try:
         storage = connect(address, create=False)
     except NoSuchStorage:

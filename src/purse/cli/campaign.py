@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -28,7 +27,7 @@ from purse.cli.options import (
     stored,
 )
 from purse.cli.output import print_json
-from purse.cli.show import SUMS, show_receipt
+from purse.cli.show import SUMS, print_csv, show_receipt
 from purse.cli.watch import watch
 from purse.errors import InvalidInput, PurseError, invalid
 from purse.policies import DEFAULT
@@ -131,14 +130,14 @@ def _labels() -> click.Command:
         campaign = opened(Campaign, typed.pop(OF), typed.pop("storage"))
         arguments = read(arguments_of(Campaign.labels), typed)
         names = [purse.resource for purse in campaign.status().purses]
-        table = csv.writer(sys.stdout, lineterminator="\n")
         days = ["day"] if "by" in arguments else []
-        table.writerow([*days, "key", "value", "resource", "tickets", *SUMS])
+        rows = list[list[Any]]()
         for one in campaign.labels(**arguments):
             head = [one.day, one.key, one.value][1 - len(days) :]
             for index, name in enumerate(names):
                 sums = [getattr(one, amounts)[index] for amounts in SUMS]
-                table.writerow([*head, name, one.tickets, *sums])
+                rows.append([*head, name, one.tickets, *sums])
+        print_csv([*days, "key", "value", "resource", "tickets", *SUMS], rows)
 
     plain.callback = run
     words = "Print CSV: a row for each label and resource, under a header."

@@ -101,11 +101,12 @@ class _Late(Sections):
 
 def _account_commands() -> _Commands:
     from purse.campaign.account import Account
-    from purse.cli import budgets, reconcile
+    from purse.cli import budgets, reconcile, statement
     from purse.cli.made import command
 
     new = command(Account, "create", "new")
     keep = [budgets.export(Account), command(Account, "audit"), reconcile.command(Account)]
+    keep.append(statement.statement)
     return budgets.sections(Account, {budgets.SPEND: [new], budgets.KEEP: keep})
 
 

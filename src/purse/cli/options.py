@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 from purse.campaign.api import defaults
+from purse.client.address import is_server
+from purse.errors import invalid
 from purse.identification.recommendation import CRITERIA
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,6 +115,15 @@ stored = option(
     envvar="PURSE_STORAGE",
     show_envvar=True,
 )
+
+
+def refuse_server(address: str) -> None:
+    """Refuse the address of a server, for a command that reads the storage itself."""
+    if is_server(address):
+        allowed = "must be the database's own address: a server does not have this command"
+        raise invalid("storage", address, allowed)
+
+
 for_machines = option("--json as_json", "Print JSON.", is_flag=True)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import click
@@ -14,6 +16,8 @@ from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Recei
 from purse.cli.output import print_json
 from purse.client.wire import plain
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"-\d+(\.\d+)?")
 SUMS = ("spent", "held", "presumed", "overrun")
 COLUMNS = {
     "asked": ["ticket", "arm", "probability", "held"],
@@ -112,6 +116,24 @@ def _show_audit(audit: Audit) -> None:
     name = click.get_current_context().params["of"]
     own = count(audit.entries, "entry", "entries")
     click.echo(f"{name}: {own}{earlier}{tree}, {verdict}; digest {audit.digest}")
+
+
+def print_csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows as CSV, in which no text is a formula of a spreadsheet."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(head)
+    table.writerows(map(_safe, row) for row in rows)
+
+
+def _safe(cell: object) -> str:
+    """Return a cell, after an apostrophe if a spreadsheet would take it for a formula.
+
+    >>> [_safe(cell) for cell in ("=1+2", "-x", "-1.5", 3, "a=b", "")]
+    ["'=1+2", "'-x", '-1.5', '3', 'a=b', '']
+    """
+    text = str(cell)
+    is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def print_rows(

@@ -13,7 +13,7 @@ from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Sums, from_body
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.forecast import Traffic, Window
-from purse.campaign.ledger.level import OWN, Level, charge_move
+from purse.campaign.ledger.level import OWN, Level, Load, charge_move
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head, Move, Units, apply_move
 from purse.campaign.ledger.ticket import SKIP, TicketRecord, fold_ticket, moved_between
@@ -131,6 +131,12 @@ class CampaignLevel(Level):
         would end it for good.
         """
         return 0 < self.terms.until <= at
+
+    def take(self, entry: LedgerEntry, above: Level | None, load: Load) -> None:
+        """Take in the next entry of a journal that is read, with the ticket that it is about."""
+        self.recall(entry, load)
+        super().take(entry, above, load)
+        self.forget(entry)
 
     def recall(
         self,

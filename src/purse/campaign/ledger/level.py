@@ -5,7 +5,7 @@ A level is a budget. One below another spends from both: what moves on it moves 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import gt, sub
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from purse.campaign.terms.budget_terms import AccountTerms
     from purse.campaign.terms.terms import Terms
 
+Load = Callable[[int], list[LedgerEntry]]  # finds the entries about a ticket
 OWN = "own"  # the key of a level's own period
 
 
@@ -66,6 +67,12 @@ class Level:
             return None
         top.head.turn += 1
         return top.head.turn
+
+    def take(self, entry: LedgerEntry, above: Level | None, load: Load) -> None:
+        """Take in the next entry of a journal that is read; `load` finds those about a ticket."""
+        self.above = above
+        self.fold(entry)
+        self.requests.clear()
 
     def apply(self, entry: LedgerEntry) -> None:
         """Change what an entry changes."""

@@ -56,7 +56,7 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     after = by_name[name].level.seq
     expected = list[tuple[Level, str]]()
     journals = [
-        _lines(storage, position, stored, replays[stored.level.key].level.seq)
+        lines(storage, position, stored, replays[stored.level.key].level.seq)
         for position, stored in enumerate(tree)
     ]
     for turn, position, _, entry, digest in merge(*journals):
@@ -96,18 +96,24 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
 
 
 def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Replay:
+    """Return the replay of a level before its first entry."""
+    name = stored.level.name
+    return Replay(
+        level_of(storage, stored, above),
+        lambda ticket: storage.about(name, ticket),
+        lambda after: storage.reports(name, after, _PAGE_SIZE)[1],
+    )
+
+
+def level_of(storage: Storage, stored: LevelRows, above: Level | None) -> Level:
     """Return a level before its first entry."""
-    name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
+    facts = storage.created(stored.level.name, stored.level.kind).body
     if stored.level.kind == CAMPAIGN:
-        return Replay(
-            CampaignLevel(Terms.from_dict(facts), above=above),
-            lambda ticket: storage.about(name, ticket),
-            lambda after: storage.reports(name, after, _PAGE_SIZE)[1],
-        )
-    return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
+        return CampaignLevel(Terms.from_dict(facts), above=above)
+    return Level(AccountTerms.from_dict(facts), above=above)
 
 
-def _lines(
+def lines(
     storage: Storage, position: int, stored: LevelRows, after: int
 ) -> Iterator[tuple[int, int, int, LedgerEntry, str]]:
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if

@@ -24,7 +24,7 @@ from purse.campaign.api.states import (
 from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
-from purse.campaign.ledger.level import OWN, Level
+from purse.campaign.ledger.level import OWN, Level, Load
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
@@ -38,7 +38,6 @@ from purse.errors import InvalidInput, PurseError, shorten
 _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
-Load = Callable[[int], list[LedgerEntry]]  # finds the entries about a ticket
 LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
 LoadLabel = Callable[[Label], LabelBudget | None]  # finds the budget of a label
 

@@ -14,13 +14,13 @@ from purse.campaign.api.journal import FORMAT
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
-from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.level import Level, Load
 from purse.campaign.ledger.records import RESTORED
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.learner import Learner
-from purse.campaign.run.replay_journal import Load, LoadLabel, LoadReports, Replay
+from purse.campaign.run.replay_journal import LoadLabel, LoadReports, Replay
 from purse.campaign.storage.sql import Rows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.budget_terms import RULES

@@ -69,14 +69,8 @@ class _FoldedLevel:
 
     def fold(self, entry: LedgerEntry, turn: int) -> None:
         """Take in an entry; before its turns are counted, a level stands alone."""
-        level = self.level
-        level.above = self.above.level if turn and self.above is not None else None
-        if isinstance(level, CampaignLevel):
-            level.recall(entry, self._about)
-        level.fold(entry)
-        level.requests.clear()
-        if isinstance(level, CampaignLevel):
-            level.forget(entry)
+        above = self.above.level if turn and self.above is not None else None
+        self.level.take(entry, above, self._about)
 
     def _about(self, ticket: int) -> list[LedgerEntry]:
         rows = self.session.read([(_ABOUT, (self.name, ticket, ticket))])[0]
