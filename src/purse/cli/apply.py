@@ -147,6 +147,8 @@ def _facts(level: Level) -> dict[str, str]:
         for arm in arms.there:
             low, high = (",".join(texts(part[arm])) for part in (arms.cost_min, arms.cost_max))
             facts[f"arm {arms.names[arm]}"] = f"{low} to {high}"
+        for key, units in level.head.limits.items():
+            facts[f"limit of each {key}"] = ",".join(texts(units))
     return facts
 
 
