@@ -260,7 +260,7 @@ def play(address: str, seed: int, n_users: int, said: int) -> None:
         with suppress(PurseError):
             player.step()
         step += 1
-        if step % 10 == 0:
+        if step % 3 == 0:
             os.write(said, b".")
 
 
@@ -308,11 +308,11 @@ def test_no_limit_is_passed_while_processes_are_killed(
     storage = connect(address)
     terms = TERMS | {"budget": 10**6, "expires_after": 1, **more}
     campaign = Campaign.create("c", **terms, storage=storage)
-    kills, n_players, n_users = scale(4, 100), scale(3, 32), scale(20, 3_333)
+    kills, n_players, n_users = scale(4, 40), scale(3, 32), scale(20, 3_333)
     # from a process of its own, which has no threads
     command = [sys.executable, "-c", KILLER, address, *map(str, (kills, n_players, n_users))]
     subprocess.run(command, check=True, timeout=900)
     books = check(campaign)
     entries = campaign.status().entries
     print(f"{kind}: {kills + n_players} killed, {entries} entries, {books.grants} grants")
-    assert books.grants > 4 * kills
+    assert books.grants > kills

@@ -57,11 +57,10 @@ class LabelBudget(NamedTuple):
         before, balances = self.before, self.balances
         if self.period != period:
             before = [part.spent + part.held + part.presumed for part in balances]
-        budgets = map(add, before, self.own or limit)
-        after = [
-            part._replace(budget=min(units, LARGEST))
-            for part, units in zip(balances, budgets, strict=True)
-        ]
+        budgets = [min(units, LARGEST) for units in map(add, before, self.own or limit)]
+        if self.period == period and budgets == [part.budget for part in balances]:
+            return self
+        after = [part._replace(budget=units) for part, units in zip(balances, budgets, strict=True)]
         return self._replace(balances=drawn(balances, after), before=before, period=period)
 
     def after(self, move: Move, tickets: int = 0, *, holds: bool, is_old: bool) -> LabelBudget:

@@ -76,11 +76,12 @@ ALL_BALANCES = f"""SELECT key, value, resource, tickets, budget, spent, held, pr
 _BUDGET = "tickets, budget, spent, held, presumed, overrun, overdraft, before, own, period"
 LABEL = f"""SELECT {_BUDGET} FROM purse_balances
 WHERE level = {THIS} AND key = ? AND value = ? ORDER BY resource"""
-LARGEST = f"""SELECT sums.key, sums.value, sums.resource, {_BUDGET}
-FROM purse_balances sums JOIN (
+# CROSS JOIN, or SQLite looks at every value for each of the largest
+LARGEST = f"""SELECT sums.key, sums.value, sums.resource, {_BUDGET} FROM (
   SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = 0
   ORDER BY spent DESC, tickets DESC, value LIMIT ?
-) top ON sums.value = top.value WHERE sums.level = {THIS} AND sums.key = ?"""
+) top CROSS JOIN purse_balances sums
+WHERE sums.value = top.value AND sums.level = {THIS} AND sums.key = ?"""
 # a row with a limit is written whole; without one, what is added to it
 _PUT = "INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 PUT_LABEL = f"""{_PUT} ON CONFLICT (level, key, value, resource) DO UPDATE

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, TypeVar
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
@@ -144,10 +144,10 @@ class Storage:
                     about += _read_entries(more[0])
                 labels = dict[Label, LabelBudget]()
                 if limits := {*levels[-1].head.limits, *wants.limits}:  # one more trip
-                    asked = [e.body.get("labels", {}) for e in (*about, *due) if e.kind == "asked"]
-                    all_labels = chain(wants.labels, *(labels.items() for labels in asked))
-                    wanted = [label for label in all_labels if label[0] in limits]
-                    labels = self._labels(session, name, list(dict.fromkeys(wanted)))
+                    asked = (e.body.get("labels", {}) for e in (*about, *due) if e.kind == "asked")
+                    all_labels = {*wants.labels, *(one for each in asked for one in each.items())}
+                    wanted = sorted(label for label in all_labels if label[0] in limits)
+                    labels = self._labels(session, name, wanted)
                 writes = decide(LockedLevels(levels, answers, about, due, digest, reports, labels))
                 if writes is not None:
                     session.write(writes.statements())
