@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import purse
 from purse.lab.data.question import Question
@@ -21,6 +22,9 @@ def test_the_command_says_what_was_asked_and_python_what_no_command_can_say() ->
     assert command("my data.csv", horizon=50, stop="hold", reward="my score") == (
         "purse replay 'my data.csv' --budget 3 uniform --horizon 50 --stop hold --reward 'my score'"
     )
+    judged = command(rewards=pl.DataFrame({"id": [1]}), policies=None, budgets=None)
+    assert judged == "purse.replay('t.csv', rewards=frame)"
+    assert command(rewards=Path("j.csv"), on="id").endswith(" --rewards j.csv --on id")
     assert command(cost_max=np.array([0.5, 1])).endswith(", cost_max=[0.5, 1.0])")
     assert command(policies=[purse.policies.load("uniform")]) == (
         "purse.replay('t.csv', budgets=[3], policies=[purse.policies.uniform])"

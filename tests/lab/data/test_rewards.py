@@ -29,10 +29,12 @@ def test_plain_columns_and_a_judged_frame(tmp_path: Path) -> None:
     log = pl.DataFrame({"id": [3, 1, 2], "model": ["a", "b", "a"], "usd": [0.1, 0.2, 0.3]})
     judged = tmp_path / "j.csv"
     judged.write_text("Id,who,good\n1,me,yes\n3,you,no\n9,you,no\n")
-    found = opened(log, rewards=judged, on="id", reward="good")
-    assert found.currency == "$"
-    assert found.reward.tolist()[:2] == [0, 1]
-    assert np.isnan(found.reward[2])
+    for rewards, said in ((judged, ", in "), (pl.read_csv(judged), "")):
+        found = opened(log, rewards=rewards, on="id", reward="good")
+        assert found.currency == "$"
+        assert found.reward.tolist()[:2] == [0, 1]
+        assert np.isnan(found.reward[2])
+        assert f"2 of 3 rows have a reward{said}" in found.notes[-1]
 
 
 @pytest.mark.parametrize(

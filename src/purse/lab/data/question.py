@@ -24,7 +24,6 @@ NO_LIMIT = "none"  # as a horizon
 _PATHS, _THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 _REPLICATES, _THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
 WITHIN = 0.02  # of the log's gain may be missing, if something else is as good
-_MOST_WITHIN = 0.5
 # the fields that `purse replay` has no option for; a question with another value has no command
 _NO_OPTION = ("reward_range", "cost_min", "cost_max")
 # fields that are written otherwise, or that `purse.replay` decides
@@ -43,7 +42,7 @@ class Question:
                   None: those in the log, sorted
     reward_range, cost_min, cost_max   what policies are told, if that is wider than the log
     references    whether to add what the log itself gained, and each arm alone
-    rewards, on   a file of judged answers, and the column of ids that it shares with the log
+    rewards, on   judged answers, and the column of ids that they share with the log
     block         a column of sessions, which blocks of rows keep whole
     within        without budgets: the part of the log's gain that a saving may cost
     """
@@ -72,7 +71,7 @@ class Question:
     cost_min: Any = None
     cost_max: Any = None
     references: bool = False
-    rewards: str | os.PathLike[str] | None = None
+    rewards: Any = None
     on: str | None = None
     block: str | None = None
     within: float = WITHIN
@@ -115,11 +114,6 @@ class Question:
         usual = _THOROUGH_REPLICATES if self.thorough else _REPLICATES
         return usual if self.replicates is None else self.replicates
 
-    @property
-    def part(self) -> float:
-        """The part of the log's gain that may be missing."""
-        return validation.number("within", self.within, low=0, high=_MOST_WITHIN)
-
     def check(self) -> None:
         """Raise `InvalidInput` if a value is not allowed for a log."""
         validation.integer("n_paths", self.games, low=2)
@@ -141,6 +135,8 @@ class Question:
         "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
         """
         values = {field.name: _as_list(getattr(self, field.name)) for field in fields(self)}
+        judged = not isinstance(self.rewards, str | os.PathLike | None)  # in a frame
+        values["rewards"] = None if judged or self.rewards is None else str(self.rewards)
         changes = {
             field.name: values[field.name]
             for field in fields(self)
@@ -155,7 +151,8 @@ class Question:
         written = all(isinstance(policy, str) for policy in self.players)
         # declared features would have to be read from a file
         declared = isinstance(self.features, Mapping)
-        if file and written and single and not declared and not set(changes) & set(_NO_OPTION):
+        said = single and written and not (declared or judged or set(changes) & set(_NO_OPTION))
+        if file and said:
             words = ["purse", "replay", str(data)]
             for size in sizes:
                 words += ["--budget", size]
@@ -177,6 +174,7 @@ class Question:
         arguments += [f"budgets=[{', '.join(sizes)}]"] if sizes else []
         arguments += [f"policies=[{names}]"] if names else []
         arguments += [f"{name}={value!r}" for name, value in changes.items()]
+        arguments += ["rewards=frame"] if judged else []
         return f"purse.replay({', '.join(arguments)})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -45,7 +46,7 @@ def with_sample(source: Source, question: Question) -> Source:
     asked = question.budgets is None and question.probability is not None
     if judged is not None or (asked and empty.any() and not empty.all()):
         note = f"{len(empty) - empty.sum():,} of {len(empty):,} rows have a reward"
-        note += "" if judged is None else f", in {judged}"
+        note += f", in {judged}" if isinstance(judged, str | os.PathLike) else ""
         if empty.any():
             note += "; that is fair if what was judged has nothing to do with how good it was"
         source.add_note(note)

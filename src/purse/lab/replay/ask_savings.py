@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from purse.base import amounts
+from purse.base import amounts, validation
 from purse.base.progress import whole
 from purse.base.text import join_words
 from purse.engine.simulate import simulate
@@ -29,6 +29,7 @@ from purse.types import Floats
 
 _PATHS, _MOST_ROUNDS = 20, 20_000  # of the simulation; what longer logs gain is scaled
 _STOP = "retry"
+_MOST_WITHIN = 0.5
 _UNLIKE = 1.5  # times the tokens: requests are others
 
 
@@ -39,7 +40,7 @@ def ask_savings(rounds: Rounds, question: Question) -> SavingsResult:
 
     Raise `InvalidInput` if there is one arm, or if no cost is above 0.
     """
-    within = question.part
+    within = validation.number("within", question.within, low=0, high=_MOST_WITHIN)
     log, share = (rounds, None) if isinstance(rounds, Log) else _as_log(rounds)
     n = len(rounds) if isinstance(rounds, Log) else len(rounds.rewards)
     if (log.rows > 0).sum() < 2:

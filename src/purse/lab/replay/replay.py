@@ -49,7 +49,7 @@ def replay(
     reward_range: tuple[float, float] | None = None,
     cost_min: Any = None,
     cost_max: Any = None,
-    rewards: str | os.PathLike[str] | None = None,
+    rewards: Data | None = None,
     on: str | None = None,
     block: str | None = None,
     within: float = WITHIN,
@@ -88,8 +88,8 @@ def replay(
     empty     further words that stand for an empty cell, in every column
     reward_range, cost_min, cost_max   bounds that policies are told, if they are wider than a log:
               two numbers, and for costs one number or one for each arm
-    rewards, on   a file of judged answers, and the column of ids that it shares with the log; a
-              sample of the rows is enough
+    rewards, on   a file or frame of judged answers, and the column of ids that it shares with the
+              log; a sample of the rows is enough
     block     a column of sessions: rows of one are not independent
     within    without budgets: the part of the log's gain that may be missing
 
