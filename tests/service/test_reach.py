@@ -15,7 +15,7 @@ import pytest
 
 from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.service import tokens
+from purse.service import live_view, tokens
 from purse.service.reach import _FILTERED
 from purse.service.routes import _Endpoint
 from tests.support.paths import ROOT
@@ -139,13 +139,17 @@ def test_what_is_not_reached_is_not_there(scoped: Scoped) -> None:
     assert walked == len(
         [path for _, path in operations_of(scoped.app) if "prompts" in path or "team-a" in path]
     )
+    scoped.account("prompt", budget=1)
     # the other kind of what is reached has no "did you mean", and odd names are only unknown
     for path in ("/accounts/prompts", "/campaigns/team-a", "/campaigns/%00", "/accounts/wal rus"):
         assert "did you mean" not in problem(scoped.send("GET", path), 404, "not-found")
 
 
-def test_no_answer_of_what_is_reached_tells_of_the_rest(scoped: Scoped) -> None:
+def test_no_answer_of_what_is_reached_tells_of_the_rest(
+    scoped: Scoped, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In three states of what is above: running, without money, paused."""
+    monkeypatch.setattr(live_view, "_FRESH", 0.0)
     seen = set()
     for change in (lambda: None, lambda: scoped.zeppelin.set_budget("0.02"), scoped.zeppelin.pause):
         change()
