@@ -48,7 +48,6 @@ class Amounts(NamedTuple):
 class Statement(NamedTuple):
     """The statement of one level."""
 
-    kind: str
     name: str
     resources: Sequence[str]
     sums: list[Amounts]  # of each resource
@@ -75,18 +74,18 @@ def statements(
     begin, end   of the month, ms
     label        the key by whose values sums are made
     """
-    tree, books = storage.tree(name), dict[int, _Book]()
+    tree, by_key = storage.tree(name), dict[int, _Book]()
     for stored in tree:
-        above = books.get(stored.level.parent or 0)
-        books[stored.level.key] = _Book(storage, stored, above, (begin, end), label)
-    by_position = list(books.values())
+        above = by_key.get(stored.level.parent or 0)
+        by_key[stored.level.key] = _Book(storage, stored, above, begin, end, label)
+    books = list(by_key.values())
     journals = [lines(storage, position, stored, 0) for position, stored in enumerate(tree)]
     for turn, position, _, entry, _ in merge(*journals):
-        by_position[position].take(entry, turn)
-    for book in by_position:  # from the top down
+        books[position].take(entry, turn)
+    for book in books:  # from the top down
         _Renewal(book, min(end - 1, storage.now())).renew()
     wanted = set(storage.names_below(name))
-    return [book.statement for book in by_position if book.level.terms.name in wanted]
+    return [book.statement for book in books if book.statement.name in wanted]
 
 
 class _Book:
@@ -97,16 +96,15 @@ class _Book:
         storage: Storage,
         stored: LevelRows,
         above: _Book | None,
-        month: tuple[int, int],
+        begin: int,
+        end: int,
         label: str,
     ) -> None:
         self.storage, self.above, self.label = storage, above, label
-        self.begin, self.end = month
+        self.begin, self.end = begin, end
         self.level: Level = level_of(storage, stored, None if above is None else above.level)
         resources = self.level.terms.resources
-        self.statement = Statement(
-            self.level.kind, stored.level.name, resources, [Amounts()] * len(resources), {}
-        )
+        self.statement = Statement(stored.level.name, resources, [Amounts()] * len(resources), {})
         self.clock = 0  # ms: an entry by a clock that was set back counts with those before it
         self.values: dict[int, str] = {}  # of the label, by ticket
 
@@ -132,9 +130,8 @@ class _Book:
     def _value_of(self, entry: LedgerEntry) -> str:
         """Return the value of the label that an entry is about; "" if there is none."""
         value = str(entry.body.get("labels", {}).get(self.label, ""))
-        if self.label and entry.ticket is not None:
-            return self.values.setdefault(entry.ticket, value)
-        return value
+        is_ticket = self.label and entry.ticket is not None
+        return self.values.setdefault(entry.ticket or 0, value) if is_ticket else value
 
     def count(
         self, entry: LedgerEntry, before: Sequence[Balance], value: str, *, own: bool
@@ -150,7 +147,8 @@ class _Book:
         sums, by_value = self.statement.sums, self.statement.by_value
         old = before or [Balance()] * len(sums)
         for resource, (was, now) in enumerate(zip(old, self.level.balances, strict=True)):
-            budget, paid = now.budget - was.budget, _paid(now) - _paid(was)
+            budget = now.budget - was.budget
+            paid = now.spent - was.spent + now.presumed - was.presumed
             granted = budget if own and entry.kind in _GRANTS else 0
             granted = self.level.allowance[resource] if renews else granted
             charged = paid if entry.kind == "charged" else 0
@@ -160,10 +158,6 @@ class _Book:
             if self.label and paid and self.clock >= self.begin:
                 row = by_value.setdefault(value, [Amounts()] * len(sums))
                 row[resource] = row[resource].plus(more._replace(granted=0, lapsed=0))
-
-
-def _paid(balance: Balance) -> int:
-    return balance.spent + balance.presumed
 
 
 class _Renewal(Transaction):
