@@ -12,6 +12,7 @@ import pytest
 
 from purse.campaign.api.states import HELD, TOLD
 from purse.campaign.ledger import campaign_level
+from purse.campaign.ledger import ticket as tickets
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.limits import LabelBudget
@@ -160,7 +161,7 @@ def release_on_expiry(_: Any, transaction: Transaction, due: Sequence[TicketReco
 
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
-    patch.setattr(TicketRecord, "overrun", property(lambda ticket: [0] * len(ticket.held)))
+    patch.setattr(tickets, "exceeding", lambda costs, _: [0] * len(costs))
 
 
 @instead_of(campaign_level, "moved_between")

@@ -24,7 +24,7 @@ from purse.campaign.storage.storage import Storage
 from purse.policies import replan
 from tests.support.campaigns import balance, campaign, company
 from tests.support.level_mutations import look_at_the_campaign_only
-from tests.support.mutations import NEVER_OVERSPENT, without
+from tests.support.mutations import NEVER_OVERSPENT, let_asks_overdraw, without
 from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness, StorageHarness
 from tests.support.tree import Change, Tree, execute, findings, forge
@@ -314,6 +314,16 @@ def test_without_the_check_an_audit_finds_it(
     found = team.audit().findings
     assert found[0].startswith("entry 2 would be ")  # it saw 2 as left, not 100
     assert any("team" in finding and "is overspent" in finding for finding in found), found
+
+
+def test_an_ask_above_the_budget_is_found_whatever_rules_and_fold_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """P1 itself, not what the fold takes for covered."""
+    let_asks_overdraw(monkeypatch)
+    asked = campaign(MemoryHarness().storage(), "asked", account=None, budget=1)
+    asked.ask_many(2)
+    assert asked.audit().findings == ("entry 3: campaign 'asked' is overspent",)
 
 
 def test_what_ends_between_the_levels_leaves_nothing(

@@ -73,26 +73,6 @@ class TicketRecord(NamedTuple):
                 return self._replace(state=PRESUMED)
         return self
 
-    @property
-    def spent(self) -> list[int]:
-        """(d,) The whole cost, held or not (P6)."""
-        return list(self.costs or [0] * len(self.held))
-
-    @property
-    def refunded(self) -> list[int]:
-        """(d,) What was held above the cost."""
-        return [max(0, hold - cost) for hold, cost in zip(self._apart, self.spent, strict=True)]
-
-    @property
-    def overrun(self) -> list[int]:
-        """(d,) The part of the cost above the hold (P6)."""
-        return [max(0, cost - hold) for hold, cost in zip(self._apart, self.spent, strict=True)]
-
-    @property
-    def _apart(self) -> Units:
-        """(d,) What was still held when its cost became known."""
-        return self.held if self.source in OPEN else [0] * len(self.held)
-
     def due(self, reward_within: int | None) -> int | None:
         """Return when it expires, or its reward counts as missing, ms; None: never."""
         waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
@@ -105,17 +85,19 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     is_freed = before.state in OPEN and after.state != before.state
     if not is_paid and not is_freed:
         return []
-    move = []
-    costs = after.costs if is_paid and after.costs else [0] * len(before.held)
-    for resource, hold in enumerate(before.held):
-        apart, spent = hold if is_freed else 0, costs[resource]
-        over = max(0, spent - apart)
-        if before.state == HELD:
-            presumed = apart if after.state == PRESUMED else 0
-            move.append((0, spent, -apart, presumed, over))
-        else:
-            move.append((0, spent, 0, -apart, over))
-    return move
+    nothing = [0] * len(before.held)
+    costs = after.costs if is_paid and after.costs else nothing
+    freed = before.held if is_freed else nothing
+    parts = zip(costs, freed, exceeding(costs, freed), strict=True)
+    if before.state != HELD:
+        return [(0, cost, 0, -hold, over) for cost, hold, over in parts]
+    is_presumed = after.state == PRESUMED
+    return [(0, cost, -hold, hold * is_presumed, over) for cost, hold, over in parts]
+
+
+def exceeding(costs: Units, holds: Units) -> list[int]:
+    """(d,) Return the parts of costs above holds (P6)."""
+    return [max(0, cost - hold) for cost, hold in zip(costs, holds, strict=True)]
 
 
 def fold_ticket(entries: Iterable[LedgerEntry], reward_within: int | None) -> TicketRecord | None:
@@ -152,12 +134,8 @@ def user_ticket(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
 def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     """Return the receipt of a ticket as it is now."""
     nothing = [0] * len(ticket.held)
-    if ticket.state in OPEN:  # its cost is not known
-        spent = refunded = overrun = nothing
-    elif ticket.costs is None:
-        spent, refunded, overrun = nothing, list(ticket.held), nothing
-    else:
-        spent, refunded, overrun = ticket.spent, ticket.refunded, ticket.overrun
+    costs = ticket.costs or nothing
+    holds = ticket.held if ticket.source in OPEN or ticket.state == VOID else nothing
+    money = texts(costs), texts(exceeding(holds, costs)), texts(exceeding(costs, holds))
     late = ticket.costs is not None and ticket.source != HELD
-    money = texts(spent), texts(refunded), texts(overrun)
     return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]

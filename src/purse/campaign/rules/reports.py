@@ -12,7 +12,7 @@ from purse.base.text import legible
 from purse.campaign.api.results import Receipt
 from purse.campaign.api.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ledger.records import Units
-from purse.campaign.ledger.ticket import TicketRecord, receipt
+from purse.campaign.ledger.ticket import TicketRecord, exceeding, receipt
 from purse.campaign.rules.transaction import Transaction, check_counted
 from purse.campaign.terms.terms import Terms
 from purse.errors import Conflict, TicketError, invalid
@@ -136,12 +136,12 @@ def _complete(
 def _cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
     """Return the cost's fields in an entry. Raise `InvalidInput` if it is too large to count."""
     holds = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
-    over = [max(0, cost - hold) for cost, hold in zip(costs, holds, strict=True)]
-    for level in transaction.level.chain() if any(over) else ():
+    is_over = any(exceeding(costs, holds))
+    for level in transaction.level.chain() if is_over else ():
         what = "with it what is spent would exceed what can be counted,"
         check_counted("cost", what, level.balances, costs, 1)
     body: dict[str, Any] = {"costs": list(costs), "from": ticket.state}
-    return {**body, "over": True} if any(over) else body
+    return {**body, "over": True} if is_over else body
 
 
 def _conflict(
