@@ -77,7 +77,8 @@ def test_bad_terms_are_refused_in_one_line_that_names_the_field(
 def test_these_are_all_terms() -> None:
     """A term more is a decision."""
     assert list(signature(Campaign.create).parameters) == [
-        "name", "arms", "budget", "cost_min", "resources", "horizon", "skip", "policy", "seed",
+        "name", "arms", "budget", "prompt_tokens", "answer_tokens", "cost_min", "resources",
+        "horizon", "skip", "policy", "seed",
         "expires_after", "cooldown", "reward_within", "missing_reward", "reward_range", "explore",
         "capacity", "cost_ceiling", "features", "map", "account", "every", "until", "time_zone",
         "carry", "alerts", "limits", "unlabelled", "storage", "token", "exist_ok",

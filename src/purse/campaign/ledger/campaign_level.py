@@ -74,10 +74,10 @@ class CampaignLevel(Level):
             case "charged":
                 super().apply(entry)
                 if labels := entry.body.get("labels"):
-                    self.note_keys(labels)
-                    self.book_labels(labels, charge_move(entry))
+                    self._note_keys(labels)
+                    self._book_labels(labels, charge_move(entry))
             case "limited":
-                self.set_limit(**entry.body)
+                self._set_limit(**entry.body)
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
@@ -176,8 +176,8 @@ class CampaignLevel(Level):
         self.tickets[ticket.id] = ticket
         move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
         if "labels" in body:
-            self.note_keys(body["labels"])
-            self.book_labels(body["labels"], move, 1)
+            self._note_keys(body["labels"])
+            self._book_labels(body["labels"], move, 1)
         if "context" in body:
             self.see(body)
         if self.terms.masks:
@@ -197,11 +197,11 @@ class CampaignLevel(Level):
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at, holds=True)
 
-    def note_keys(self, labels: Iterable[str]) -> None:
+    def _note_keys(self, labels: Iterable[str]) -> None:
         """Record the keys of labels."""
         self.head.labels += [key for key in labels if key not in self.head.labels]
 
-    def book_labels(
+    def _book_labels(
         self,
         labels: Mapping[str, str],
         move: Move,
@@ -213,18 +213,17 @@ class CampaignLevel(Level):
         tickets   that are issued by it
         about     the ticket that it is a report on
         """
-        if limits := [key for key in self.head.limits if key in labels]:
-            for key in limits:
-                label = key, labels[key]
-                is_old = about is not None and (
-                    about.id <= self.head.limited_after.get(key, 0)
-                    or about.asked.get("periods", {}).get(OWN, 0) < self.period_number
-                )
-                budget = self.label_budget(label)
-                self.limited[label] = budget.after(move, tickets, holds=tickets > 0, is_old=is_old)
-                self.labels.rows.pop(label, None)
-            labels = {key: value for key, value in labels.items() if key not in limits}
-        self.labels.book(labels, tickets, move)
+        limits = self.head.limits
+        for budget in self.budgets_of(labels) if limits else ():
+            label = budget.key, budget.value
+            is_old = about is not None and (
+                about.id <= self.head.limited_after.get(budget.key, 0)
+                or about.asked.get("periods", {}).get(OWN, 0) < self.period_number
+            )
+            self.limited[label] = budget.after(move, tickets, holds=tickets > 0, is_old=is_old)
+            self.labels.rows.pop(label, None)
+        others = {key: labels[key] for key in labels if key not in limits} if limits else labels
+        self.labels.book(others, tickets, move)
 
     @property
     def period_number(self) -> int:
@@ -253,7 +252,7 @@ class CampaignLevel(Level):
                 budget = budget._replace(tickets=budget.tickets + tickets, balances=sums)
         return budget.as_of(self.head.limits[label[0]], self.period_number)
 
-    def set_limit(self, key: str, value: str | None = None, units: Units | None = None) -> None:
+    def _set_limit(self, key: str, value: str | None = None, units: Units | None = None) -> None:
         """Take in the limit of a key, or of one value; None: that of its key again."""
         head = self.head
         if value is not None:
@@ -263,7 +262,7 @@ class CampaignLevel(Level):
         elif units is not None:
             if key not in head.limits:
                 head.limited_after = head.limited_after | {key: head.counts.get("tickets", 0)}
-            self.note_keys([key])
+            self._note_keys([key])
             head.limits = head.limits | {key: list(units)}
 
     def label_rows(self) -> Iterator[tuple[Any, ...]]:
@@ -299,7 +298,7 @@ class CampaignLevel(Level):
         if move := moved_between(before, after):
             self.book(move, entry.at, before.asked.get("periods", {}))
             if "labels" in before.asked:
-                self.book_labels(before.asked["labels"], move, about=before)
+                self._book_labels(before.asked["labels"], move, about=before)
         if "over" in entry.body:
             self.raise_arm(arm, after.costs or ())
             head.count("overruns")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from purse.errors import invalid, unknown
 from purse.features import Features
 from purse.kernels.prior import pin_prior
 from purse.types import FORECAST
-
-if TYPE_CHECKING:
-    from purse.campaign.terms.budget_terms import BudgetTerms
 
 _MOST_SECONDS = 10 * 365 * 86_400
 _MOST_EXPLORED = 0.5
@@ -124,8 +121,11 @@ def read_bound(
     return None if bound == declared else bound
 
 
-def read_limits(terms: BudgetTerms, limits: Any) -> Limits:
-    """Return the limit of each key of labels in units, in the order of keys."""
+def read_limits(limits: Any, amounts_of: Callable[..., tuple[int, ...]]) -> Limits:
+    """Return the limit of each key of labels, in the order of keys.
+
+    amounts_of   reads the amounts of a field, as `BudgetTerms.amounts` does
+    """
     if limits is None:
         return ()
     if not isinstance(limits, Mapping) or not 1 <= len(limits) <= MOST_KEYS:
@@ -134,7 +134,7 @@ def read_limits(terms: BudgetTerms, limits: Any) -> Limits:
     for key in limits:
         checked_key("limits", key)
     return tuple(
-        (key, terms.amounts(f"limits[{key!r}]", limits[key], low=0)) for key in sorted(limits)
+        (key, amounts_of(f"limits[{key!r}]", limits[key], low=0)) for key in sorted(limits)
     )
 
 

@@ -150,7 +150,7 @@ class Terms(BudgetTerms):
             **times,
             **read_periods(values["every"], values["time_zone"], values["carry"], values["until"]),
         )
-        limits = read_limits(terms, values["limits"])
+        limits = read_limits(values["limits"], terms.amounts)
         unlabelled = choice("unlabelled", values["unlabelled"], (defaults.REFUSE, defaults.ALLOW))
         return replace(terms.with_policy(), limits=limits, unlabelled=unlabelled)
 
