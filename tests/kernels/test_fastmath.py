@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from purse.compiler.jit import bind
-from purse.kernels.fastmath import _EDGE, _LOWEST, exp, fma, log, times_exp
+from purse.kernels.fastmath import _EDGE, _LOWEST, exp, fma, log, series_log, times_exp
 
 
 @bind
@@ -186,3 +186,8 @@ def test_fma_rounds_once() -> None:
     ):
         for c in (-float(a * b), float(sign)):
             assert one_fma(a, b, c) == float(Fraction(float(a)) * Fraction(float(b)) + Fraction(c))
+
+
+@pytest.mark.parametrize("x", [1e-300, 0.1, 0.705, 0.9999, 1.0, 1 + 1e-9, 1.4099, 2.0, 1e6, 1e300])
+def test_a_series_for_the_logarithm(x: float) -> None:
+    assert series_log(x) == pytest.approx(math.log(x), rel=1e-14, abs=1e-15)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purse.kernels.optimism import (
-    bound_width,
     learn_share,
     lower_cost,
     optimism,
@@ -36,30 +35,6 @@ def test_a_look_at_a_new_arm_breaks_even(pulls: float) -> None:
 
 
 @SOME
-@given(st.floats(0, 20), st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(1e-9, 1e9))
-def test_widths_follow_the_formula_in_any_unit(
-    level: float, values: list[float], unit: float
-) -> None:
-    """Of n observations between 0 and their largest; in other units all is as many times larger."""
-    costs = np.array(values)
-    n, top, spread = len(costs), float(costs.max()), float(n_variance(costs))
-    width = bound_width(level, spread, top, float(n))
-    v = (spread + top**2 / 4) / (n + 1)
-    assert width == pytest.approx(math.sqrt(2 * level * v / (n + 1)) + level * top / (3 * (n + 1)))
-    other = bound_width(level, spread * unit * unit, top * unit, float(n))
-    assert other == pytest.approx(width * unit, rel=1e-12)
-    mean = float(costs.mean())
-    low = lower_cost(mean, width)
-    assert low == pytest.approx(mean / (1 + width / mean) if mean else 0, rel=1e-12)
-    assert lower_cost(mean * unit, other) == pytest.approx(low * unit, rel=1e-12)
-
-
-def n_variance(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """The sum of the squared deviations."""
-    return float(((values - values.mean()) ** 2).sum())
-
-
-@SOME
 @given(st.floats(1e-9, 1), st.floats(1e-9, 1e9))
 def test_a_lower_cost_is_positive_and_below_the_mean(mean: float, width: float) -> None:
     assert 0 < lower_cost(mean, width) <= mean
@@ -78,7 +53,6 @@ def test_more_to_win_and_fewer_pulls_make_wider_bounds(
     level = optimism(0.5, affordable, pulls)
     assert 0 <= level <= optimism(0.5, affordable + more, pulls)
     assert optimism(0.5, affordable, pulls + further) <= level
-    assert bound_width(level, 0.0, 1.0, pulls + further) <= bound_width(level, 0.0, 1.0, pulls)
 
 
 def test_what_an_untried_arm_may_cost_by_hand() -> None:

@@ -139,7 +139,7 @@ def test_follows_the_rule(world: World, budget: list[float], horizon: int | None
     live = live if world.n_resources > 1 else compile_steps(live)
     plain = follow_replan(live, world, scale(800, 3000), out=out)
     assert live.t > scale(500, 1000)
-    assert plain.taken.min() > 3
+    assert plain.taken.min() > 0
     assert live.state.weights == pytest.approx(plain.weights, rel=1e-9)
 
 

@@ -71,14 +71,13 @@ class PlainReplan:
         fits = below & (self.most <= left[: self.most.shape[1]] * (1 + 1e-12)).all(axis=1)
         return fits if fits.any() else below
 
-    def chances(self, t: int, able: Bools, lp: Any) -> Floats:
+    def chances(self, t: int, left: Floats, able: Bools, lp: Any) -> Floats:
         """The probability of each arm, from a solved program."""
         x, upper, lower = lp.pulls, lp.gains, lp.uses
         k, total = len(x), x.sum()
         rate = min(0.25, 0.05 * math.sqrt(k * t) / (t + 1000)) / k
-        average = x @ lower / total
-        parts = np.divide(average, lower, out=np.ones_like(lower), where=lower > average)
-        chances = np.where(able, rate * parts.min(axis=1), 0)
+        alone = (left / lower).min(axis=1)
+        chances = np.where(able, rate * np.minimum(1, alone / total), 0)
         rest = 1 - chances.sum()
         for i in np.flatnonzero(x):
             same = able & (upper == upper[i]) & (lower == lower[i]).all(axis=1)
@@ -87,11 +86,12 @@ class PlainReplan:
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
         values, tried = np.array([reward, *np.atleast_1d(cost)]), self.weights > 0
-        gap = max(0, t - self.last)
-        self.weights = np.where(
-            tried, np.maximum(1, self.weights * t / (t + (self.changes + 0.25) * gap)), 0
-        )
-        self.last = max(self.last, t)
+        gap = t - self.last
+        settled = 16 * gap > t
+        if settled:
+            faded = self.weights * t / (t + (self.changes + 0.25) * gap)
+            self.weights = np.where(tried, np.maximum(1, faded), 0)
+            self.last = t
         n, off = self.weights[arm], values - self.means[arm]
         self.means[arm] += off / (n + 1)
         self.variances[arm] = n / (n + 1) * (self.variances[arm] + off**2 / (n + 1))
@@ -108,7 +108,9 @@ class PlainReplan:
             self.means[arm] = np.mean(self.since[arm][-size:], axis=0)
             self.changes += 1
             self.since = [[] for _ in self.since]
-        self.pool()
+            settled = True
+        if settled:
+            self.pool()
 
     def pool(self) -> None:
         """One step of expectation and maximisation on a and tau."""
@@ -176,7 +178,7 @@ def follow_replan(live: purse.Policy, world: World, n_rounds: int, *, out: int =
         solve = t < 2 * OFTEN or t % OFTEN == 0
         check_plan(lp, plain.bounds(left, pending), left, able, solve=solve)
         # of equally good plans it is the policy's own, and equal are arms that it finds equal
-        chances = plain.chances(t, able, lp)
+        chances = plain.chances(t, left, able, lp)
         assert np.abs(found - chances).max() < EXACT
         try:
             ticket = live.ask()

@@ -34,14 +34,6 @@ def optimism(scale: float, affordable: float, pulls: float) -> float:
 
 
 @kernel
-def bound_width(level: float, spread: float, top: float, pulls: float) -> float:
-    """Return the width of a bound, from L and the sum of the n squared deviations."""
-    part = 1 / (pulls + 1)
-    variance = (spread + PRIOR * top * top) * part
-    return math.sqrt(2 * level * variance * part) + level * top * part / 3
-
-
-@kernel
 def lower_cost(mean: float, width: float) -> float:
     """Return a lower bound on a cost, positive whenever a cost was seen: c / (1 + width / c)."""
     return mean * mean / (mean + width) if mean > 0 else 0.0
@@ -68,7 +60,12 @@ def learn_share(first: Floats, costs: Floats, cost_max: Floats) -> None:
 
 
 @kernel
+def least_guess(cost_min: float, guess: float) -> float:
+    """Return what an arm without a report may cost, from a guess of what it costs."""
+    return min(guess, math.sqrt(max(cost_min, _CHEAPER * guess) * guess))
+
+
+@kernel
 def untried_cost(cost_min: float, guess: float, level: float) -> float:
-    """Return a lower bound on the cost of an arm without a report, from a guess."""
-    low = min(guess, math.sqrt(max(cost_min, _CHEAPER * guess) * guess))
-    return max(cost_min, low / (1 + math.sqrt(level) + level))
+    """Return a lower bound on the cost of an arm without a report."""
+    return max(cost_min, least_guess(cost_min, guess) / (1 + math.sqrt(level) + level))

@@ -69,12 +69,15 @@ def solve(lp: SmallLp) -> float:
     largest = 0.0
     capped = False
     for i in range(k):
-        part = 0.0
-        for j in range(lp.limits.shape[0]):
-            part = max(part, lp.uses[i, j] * lp.parts[j])
-        lp.scales[i] = 1 / part if lp.open[i] and part > 0 else 0.0
+        lp.scales[i] = lp.uses[i, 0] * lp.parts[0]
         lp.pulls[i] = 0.0
+    for j in range(1, lp.limits.shape[0]):
+        for i in range(k):
+            lp.scales[i] = max(lp.scales[i], lp.uses[i, j] * lp.parts[j])
+    for i in range(k):
+        lp.scales[i] = 1 / lp.scales[i] if lp.open[i] and lp.scales[i] > 0 else 0.0
         capped |= lp.scales[i] > lp.caps[i]
+    for i in range(k):
         value = lp.gains[i] * min(lp.scales[i], lp.caps[i])
         if value > largest:
             largest = value
@@ -83,8 +86,8 @@ def solve(lp: SmallLp) -> float:
         return 0.0
     if lp.basis.shape[0] == 1 and not capped:
         lp.pulls[best] = lp.scales[best]
-    else:
-        _run_simplex(lp, best, _TOLERANCE * largest)
+        return lp.scales[best]
+    _run_simplex(lp, best, _TOLERANCE * largest)
     total = 0.0
     for i in range(k):
         total += lp.pulls[i]

@@ -27,13 +27,15 @@ B_j are out while another arm fits. Arms with equal numbers share their part of 
              played at s or just below it, drawn so that what is left is spent on average, and may
              pass. Round t counts t times, so that what came last weighs more
              (`purse.kernels.replan.mask_price`).
-    looks    with probability 0.05 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
-             resource than the plan's average pull, less often in proportion.
+    looks    with probability 0.05 sqrt(K t) / (t + 1000) any arm; one of which what is left pays
+             for fewer pulls than are planned, less often in proportion.
     changes  a test on each arm's reward and costs (`purse.kernels.replan.fading_means`). When it
              finds a change, that arm keeps the block that differs and every other arm the weight of
              two reports. At most 8 + ln(t)^2 changes are believed.
-    fading   after k changes a report in round t, g rounds after the last one, lets all earlier ones
-             weigh t / (t + (k + 0.25) g) times as much: k + 0.25 changes in t rounds are expected.
+    fading   after k changes, g rounds after the last time, all earlier reports weigh t / (t + (k +
+             0.25) g) times as much: k + 0.25 changes in t rounds are expected. Reports fade, and
+             the law of the arms is learnt, with the first report of each 16th of the rounds so far,
+             and after a change.
 
 Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
@@ -60,7 +62,7 @@ And it saves: money that is not needed for the best arms is kept for rounds to c
 there are, or when it ends. Caps are bounds on x(i), less the open tickets on the arm. When all caps
 are used up, the game ends. Under masks caps only close arms.
 
-Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a pivot, about D + 1
+Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a round and a pivot, about D + 1
 pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1.
 
 >>> import purse
@@ -93,7 +95,14 @@ from purse.kernels.replan.fading_means import (
     restart,
 )
 from purse.kernels.replan.mask_price import allowed_share, may_mask, split_round
-from purse.kernels.replan.pooled_bounds import CostBounds, learn_pool, new_pool, set_bounds
+from purse.kernels.replan.pooled_bounds import (
+    Beliefs,
+    Declared,
+    believe,
+    learn_pool,
+    new_beliefs,
+    set_bounds,
+)
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit, solve
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
@@ -104,13 +113,15 @@ LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
 MOST_CHANGES = 8  # that are believed by round t, and ln(t)^2 more
 ROUNDING = 1e-9  # of the chances of a round
+SETTLED = 16  # reports fade when one in so many rounds has come since they did
 
 
 class ReplanParams(NamedTuple):
     scale: float
     change: float
     fade: float
-    looks: float
+    looks: float  # of an arm: times sqrt(t) / (t + LOOK_ROUNDS)
+    most_looks: float  # of an arm
     skips: bool
     root: float  # of the number of arms
     least: Floats  # (K, d)
@@ -123,8 +134,15 @@ class ReplanState(NamedTuple):
     means: Floats  # (K, 1 + d) of the reward and the costs
     variances: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
-    last: Floats  # (1,) the latest round of a report
-    pool: Floats  # (2,) a and tau
+    pool: Floats  # (2,) this and the next seven: see `Beliefs`
+    rewards: Floats  # (K,)
+    errors: Floats  # (K,)
+    counts: Floats  # (K,)
+    pulls: Floats  # (K, d)
+    costs: Floats  # (K, d)
+    roots: Floats  # (K, d)
+    rests: Floats  # (K, d)
+    last: Floats  # (1,) the round in which all were faded
     taken: Floats  # (K,) reports in all
     changes: Ints  # (2,) k, and the round in which the first was found
     reports: Ints  # (K,) this and the next two: see `ChangeTest`
@@ -145,7 +163,8 @@ def params(
         number("scale", scale, above=0),
         number("change", change, low=0),
         number("fade", fade, low=0),
-        number("looks", looks, low=0),
+        number("looks", looks, low=0) / math.sqrt(problem.n_arms),
+        MOST_LOOKS / problem.n_arms,
         integer("skip", skip, low=0, high=1) == 1,
         math.sqrt(problem.n_arms),
         problem.cost_min * problem.unit_scale,
@@ -158,7 +177,8 @@ def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
     arms, test = new_means(k, signals), new_change_test(k, signals)
     arms.tops[:, 0] = 1
-    return ReplanState(*arms, np.zeros(1), new_pool(), np.zeros(k), np.zeros(2, np.int64), *test)
+    beliefs = new_beliefs(Declared(params.least, params.most), arms)
+    return ReplanState(*arms, *beliefs, np.zeros(1), np.zeros(k), np.zeros(2, np.int64), *test)
 
 
 def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
@@ -172,32 +192,38 @@ def known_arms(state: ReplanState) -> FadingMeans:
 
 
 @kernel
-def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
-    """Write the probability of each arm to `chances`; what is missing to 1 lets the round pass."""
+def known_beliefs(state: ReplanState) -> Beliefs:
+    """Return the part of the state that `pooled_bounds` keeps."""
+    bounds = state.pulls, state.costs, state.roots, state.rests
+    return Beliefs(state.pool, state.rewards, state.errors, state.counts, *bounds)
+
+
+@kernel
+def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> float:
+    """Write the probability of each arm to `chances`; what is missing to 1 lets the round pass.
+
+    Return a number that is 0 if nothing can be planned.
+    """
     n_arms, d = params.most.shape
     for j in range(lp.limits.shape[0]):
         set_limit(lp, j, now.left[j] if j < d else now.rounds_left)
     for i in range(n_arms):
         lp.caps[i] = params.caps[i] - state.taken[i] - now.pending[i]
-    declared = CostBounds(params.least, params.most)
-    arms = known_arms(state)
-    set_bounds(lp, arms, state.pool, declared, now.pending, params.scale, params.root)
+    beliefs, arms = known_beliefs(state), known_arms(state)
+    set_bounds(lp, beliefs, arms, params.least, now.pending, params.scale, params.root)
     masks = lp.limits.shape[0] > d and may_mask(now)
     open_arms(lp, params.most, now, masks)
-    if masks:
-        planned = plan_masks(lp, now, d, params.skips)
-    else:
-        planned = solve(lp)
-        for i in range(n_arms):
-            lp.scales[i] = lp.pulls[i] / planned if lp.pulls[i] > 0 else 0.0
+    planned = plan_masks(lp, now, d, params.skips) if masks else solve(lp)
     if planned <= 0:
         play_cheapest(lp)
-        return
-    often = params.looks * math.sqrt(n_arms * float(now.t)) / (now.t + LOOK_ROUNDS)
-    looked = add_looks(lp, min(MOST_LOOKS, often) / n_arms, planned)
+        return planned
+    often = params.looks * math.sqrt(float(now.t)) / (now.t + LOOK_ROUNDS)
+    looked = add_looks(lp, min(params.most_looks, often), planned)
+    part = 1 - looked if masks else (1 - looked) / planned
     for i in range(n_arms):
-        if lp.scales[i] > 0:
-            share_equally(lp, i, (1 - looked) * lp.scales[i])
+        if lp.pulls[i] > 0:
+            share_equally(lp, i, part * lp.pulls[i])
+    return planned
 
 
 @cold
@@ -214,14 +240,14 @@ def plan_masks(lp: SmallLp, now: Now, d: int, skips: bool) -> float:
 def choose(
     params: ReplanParams, state: ReplanState, scratch: SmallLp, now: Now, play: Play
 ) -> None:
-    plan(params, state, scratch, now)
+    planned = plan(params, state, scratch, now)
     chances = scratch.chances
     u = uniform(now.key, 0)
     arm = pick(u, chances)
     while arm >= 0 and chances[arm] == 0:  # rounding left no arm at the end
         arm -= 1
-    sure = total(chances)
-    if u >= sure and sure < 1 - ROUNDING and total(scratch.pulls) > 0:
+    sure = total(chances) if may_mask(now) else 1.0
+    if u >= sure and sure < 1 - ROUNDING and planned > 0:
         play.arms[0] = SKIP
         play.probs[0] = 1 - sure
     elif arm < 0:
@@ -246,14 +272,17 @@ def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, pla
     i = play.arms[0]
     t = float(now.t)
     arms = known_arms(state)
-    if t > state.last[0]:
-        fade(arms, t / (t + (params.fade + state.changes[0]) * (t - state.last[0])))
+    gap = t - state.last[0]
+    settled = gap * SETTLED > t
+    if settled:
+        fade(arms, t / (t + (params.fade + state.changes[0]) * gap))
         state.last[0] = t
     state.taken[i] += 1
     state.weights[i] += 1
+    part = 1 / state.weights[i]
     for s in range(state.means.shape[1]):
         value = play.rewards[0] if s == 0 else play.costs[0, s - 1]
-        add_value(arms, i, s, value)
+        add_value(arms, i, s, value, part)
         state.sums[i, s] += value
     if params.change > 0:
         test = ChangeTest(state.reports, state.sums, state.before)
@@ -263,6 +292,13 @@ def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, pla
             if state.changes[0] == 1:
                 state.changes[1] = now.t
             keep_block(arms, test, i, block)
+            settled = True
         elif block >= 0:
             restart(test)
-    learn_pool(arms, state.pool)
+    beliefs, declared = known_beliefs(state), Declared(params.least, params.most)
+    first, after = i, i + 1
+    if settled:
+        learn_pool(state.pool, arms)
+        first, after = 0, state.weights.shape[0]
+    for k in range(first, after):
+        believe(beliefs, arms, declared, k)

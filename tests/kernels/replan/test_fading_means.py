@@ -31,7 +31,7 @@ def add(known: FadingMeans, arm: int, *reports: list[float]) -> None:
     for report in reports:
         known.weights[arm] += 1
         for s, value in enumerate(report):
-            add_value(known, arm, s, value)
+            add_value(known, arm, s, value, 1 / known.weights[arm])
 
 
 def test_weights_by_hand() -> None:

@@ -64,8 +64,9 @@ def test_one_price_for_all_rounds(
     now = round_of(allowed, [([0, 0, 1], masked)], left)
     lp = program(now)
     assert split_round(lp, now, 1, True) == pytest.approx(49.5 * sum(pulls))
-    assert lp.pulls.tolist() == pytest.approx([49.5 * count for count in pulls], abs=1e-9)
-    assert lp.scales.tolist() == pytest.approx(parts, abs=1e-9)
+    assert lp.pulls.tolist() == pytest.approx(parts, abs=1e-9)
+    spent = 49.5 * sum(cost * count for cost, count in zip(lp.uses[:, 0], pulls, strict=True))
+    assert lp.scales == pytest.approx(np.array(allowed) * spent / lp.uses[:, 0], rel=1e-9)
     assert lp.open.tolist() == allowed
 
 
@@ -73,7 +74,7 @@ def test_where_no_round_may_pass_the_cheapest_arm_is_played() -> None:
     now = round_of([0, 1, 1], [([0, 1, 1], 2376)], 1.0)
     lp = program(now)
     split_round(lp, now, 1, False)
-    assert lp.scales.tolist() == [0, 1, 0]
+    assert lp.pulls.tolist() == [0, 1, 0]
 
 
 def test_the_prices_of_a_plan_for_several_resources() -> None:
@@ -87,7 +88,7 @@ def test_the_prices_of_a_plan_for_several_resources() -> None:
     # (0.8 - 0.5) / 0.98 a unit is less than between arms 1 and 2: the dear arm in all rounds that
     # it is worth it, 59 of 98
     assert split_round(lp, now, 2, True) == pytest.approx(4950)
-    assert lp.pulls @ lp.uses[:, 0] == pytest.approx(49.5 * 60)
+    assert lp.scales * lp.uses[:, 0] == pytest.approx([49.5 * 60, 0, 49.5 * 60])
 
 
 def test_late_rounds_weigh_more() -> None:

@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.kernels.optimism import bound_width, lower_cost, untried_cost
+from purse.kernels.optimism import untried_cost
 from purse.kernels.replan.fading_means import FadingMeans, new_means
-from purse.kernels.replan.pooled_bounds import CostBounds, learn_pool, new_pool, set_bounds
+from purse.kernels.replan.pooled_bounds import (
+    Declared,
+    believe,
+    learn_pool,
+    new_beliefs,
+    set_bounds,
+)
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.types import Floats
 
+LAW = np.array([0.5, 1 / 12])  # before any report
 EXACT = {"rel": 1e-14, "abs": 1e-14}
 
 
@@ -25,9 +32,9 @@ def arms(weights: list[float], rewards: list[float], variances: Any = 0) -> Fadi
 
 
 def settled(known: FadingMeans, steps: int = 1) -> Floats:
-    pool = new_pool()
+    pool = LAW.copy()
     for _ in range(steps):
-        learn_pool(known, pool)
+        learn_pool(pool, known)
     return pool
 
 
@@ -41,7 +48,7 @@ def test_one_step_by_hand() -> None:
 
 
 def test_untried_arms_teach_nothing() -> None:
-    assert settled(arms([0, 0], [0, 0])) == pytest.approx(new_pool(), **EXACT)
+    assert settled(arms([0, 0], [0, 0])) == pytest.approx(LAW, **EXACT)
     alone, beside = settled(arms([5], [0.2])), settled(arms([5, 0, 0], [0.2, 0, 0]))
     assert alone == pytest.approx(beside, **EXACT)
 
@@ -66,8 +73,12 @@ def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0)
     least = np.array([[0.1]] + [[0.001]] * (count - 1))
     most = np.array([[1.0]] + [[0.5]] * (count - 1))
     waits = np.array(pending)
-    declared = CostBounds(least, most)
-    set_bounds(lp, known, np.array(pool), declared, waits, 0.5, math.sqrt(count))
+    declared = Declared(least, most)
+    beliefs = new_beliefs(declared, known)
+    beliefs.pool[:] = pool
+    for i in range(count):
+        believe(beliefs, known, declared, i)
+    set_bounds(lp, beliefs, known, least, waits, 0.5, math.sqrt(count))
     return lp
 
 
@@ -84,8 +95,9 @@ def test_bounds_of_a_tried_and_of_an_untried_arm_by_hand() -> None:
     # two open tickets make its law narrower as if they were told
     other = 0.6 + math.sqrt(2 * untold * 0.05 * (1 - 2 * 0.05 / (2 * 0.05 + 0.25)))
     assert lp.gains == pytest.approx([upper, other], **EXACT)
-    width = bound_width(level, 4 * 0.005, 0.4, 4.0)
-    low = [lower_cost(0.2, width), untried_cost(0.001, 0.25, untold)]
+    v = (4 * 0.005 + 0.4**2 / 4) / 5
+    width = math.sqrt(2 * level * v / 5) + level * 0.4 / (3 * 5)
+    low = [0.2 / (1 + width / 0.2), untried_cost(0.001, 0.25, untold)]
     assert lp.uses[:, 0] == pytest.approx(low, **EXACT)
     assert lp.uses[:, 1].tolist() == [1, 1]
 

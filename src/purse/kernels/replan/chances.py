@@ -17,40 +17,34 @@ def open_arms(lp: SmallLp, cost_max: Floats, now: Now, masks: bool) -> None:
     masks      whether the plan is for rounds with all kinds of masks: then all arms are allowed
     """
     n_arms, d = cost_max.shape
-    some = False
+    most = now.left[0] * (1 + TINY)
+    some = 0
     for i in range(n_arms):
-        fits = (masks or is_allowed(now, i)) and lp.caps[i] > 0
-        for j in range(d):
-            fits &= cost_max[i, j] <= now.left[j] * (1 + TINY)
-        lp.open[i] = fits
-        some |= fits
+        able = (masks or is_allowed(now, i)) and lp.caps[i] > 0
+        lp.open[i] = able and cost_max[i, 0] <= most
+    for j in range(1, d):
+        most = now.left[j] * (1 + TINY)
+        for i in range(n_arms):
+            lp.open[i] &= cost_max[i, j] <= most
+    for i in range(n_arms):
+        some |= lp.open[i]
     if not some:
         for i in range(n_arms):
             lp.open[i] = (masks or is_allowed(now, i)) and lp.caps[i] > 0
 
 
 @kernel
-def add_looks(lp: SmallLp, rate: float, total: float) -> float:
+def add_looks(lp: SmallLp, rate: float, planned: float) -> float:
     """Write each arm's chance of a look; return their sum.
 
-    rate    of an arm that takes no more of any row than the average pull
-    total   the sum of the planned pulls, as `solve` returned it
+    rate      of an arm of which as much as is planned of all could be pulled, in `scales`
+    planned   the sum of the planned pulls
     """
-    chances = lp.chances
-    n_arms = chances.shape[0]
-    for i in range(n_arms):
-        chances[i] = rate if lp.open[i] else 0.0
-    for j in range(lp.uses.shape[1]):
-        average = 0.0
-        for i in range(n_arms):
-            average += lp.pulls[i] * lp.uses[i, j]
-        average /= total
-        for i in range(n_arms):
-            if lp.uses[i, j] > average and lp.open[i]:
-                chances[i] = min(chances[i], rate * average / lp.uses[i, j])
+    part = rate / planned
     looked = 0.0
-    for i in range(n_arms):
-        looked += chances[i]
+    for i in range(lp.chances.shape[0]):
+        lp.chances[i] = min(rate, part * lp.scales[i])
+        looked += lp.chances[i]
     return looked
 
 
@@ -60,16 +54,25 @@ def share_equally(lp: SmallLp, arm: int, part: float) -> None:
     chances = lp.chances
     count = 0
     for i in range(chances.shape[0]):
-        count += _is_same(lp, arm, i)
+        count += lp.open[i] & (lp.gains[i] == lp.gains[arm])
     if count == 1:  # nearly always
         chances[arm] += part
-        return
-    for i in range(chances.shape[0]):
+    else:
+        _share_with_equals(lp, arm, part)
+
+
+@cold
+def _share_with_equals(lp: SmallLp, arm: int, part: float) -> None:
+    """Do the same if another arm has the same gain."""
+    count = 0
+    for i in range(lp.chances.shape[0]):
+        count += _is_same(lp, arm, i)
+    for i in range(lp.chances.shape[0]):
         if _is_same(lp, arm, i):
-            chances[i] += part / count
+            lp.chances[i] += part / count
 
 
-@kernel
+@cold
 def _is_same(lp: SmallLp, arm: int, i: int) -> bool:
     """Return whether arm i is open and has the numbers of `arm`."""
     if lp.gains[i] != lp.gains[arm] or not lp.open[i]:

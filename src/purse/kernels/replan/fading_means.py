@@ -57,9 +57,8 @@ def fade(arms: FadingMeans, factor: float) -> None:
 
 
 @kernel
-def add_value(arms: FadingMeans, arm: int, s: int, value: float) -> None:
-    """Add a signal of a report that `weights` counts already."""
-    part = 1 / arms.weights[arm]
+def add_value(arms: FadingMeans, arm: int, s: int, value: float, part: float) -> None:
+    """Add a signal of a report that `weights` counts already, as this part of all."""
     off = value - arms.means[arm, s]
     arms.means[arm, s] += off * part
     arms.variances[arm, s] += (off * (value - arms.means[arm, s]) - arms.variances[arm, s]) * part
@@ -102,18 +101,23 @@ def _compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) 
     """Close the blocks that end with this report, and compare each with all that came before."""
     n = test.reports[arm]
     size = _FIRST_BLOCK
+    least = threshold + log(float(n))
     for k in range(_SIZES):
         if n % size != 0:
             break
         older = n - size
         for s in range(test.sums.shape[1]):
             if older >= size and tops[s] > 0:
-                mean = test.sums[arm, s] / n / tops[s]
-                old = test.before[arm, k, s] / older / tops[s]
-                new = _block_mean(test, arm, k, s) / tops[s]
-                ratio = older * _divergence(old, mean) + size * _divergence(new, mean)
-                if ratio > threshold + log(float(n)):
-                    return k
+                part = 1 / tops[s]
+                mean = test.sums[arm, s] * part / n
+                old = test.before[arm, k, s] * part / older
+                new = _block_mean(test, arm, k, s) * part
+                # kl(p, q) <= (p - q)^2 / (q (1 - q)), which mostly says enough
+                squares = older * (old - mean) ** 2 + size * (new - mean) ** 2
+                if squares > least * mean * (1 - mean):
+                    ratio = older * _divergence(old, mean) + size * _divergence(new, mean)
+                    if ratio > least:
+                        return k
         for s in range(test.sums.shape[1]):
             test.before[arm, k, s] = test.sums[arm, s]
         size *= 2

@@ -124,9 +124,9 @@ def _respond(
 
 @cold
 def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
-    """Write to `pulls` how often rounds like those so far play each arm, as they count, and to
-    `scales` the parts of this round that arms get, which may sum to less than 1; the sum of the
-    pulls.
+    """Write to `pulls` the parts of this round that arms get, which may sum to less than 1, and to
+    `scales` how often what rounds like those so far spend pays for an arm; return their number of
+    pulls, as they count.
 
     With several resources the program must be solved. Arms that this round masks are closed.
 
@@ -175,13 +175,16 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
     above = -1
     if part < 1:
         _, _, above = _respond(lp, now, high, skip, 1 - part)
-    total = 0.0
+    total = spent = 0.0
+    for i in range(lp.gains.shape[0]):
+        total += lp.pulls[i]
+        spent += lp.pulls[i] * lp.scales[i]
     for i in range(lp.gains.shape[0]):
         lp.open[i] = lp.open[i] and is_allowed(now, i)
-        lp.scales[i] = 0.0
-        total += lp.pulls[i]
+        lp.scales[i] = spent / lp.scales[i] if lp.open[i] and lp.scales[i] > 0 else 0.0
+        lp.pulls[i] = 0.0
     if below >= 0:
-        lp.scales[below] += part
+        lp.pulls[below] += part
     if above >= 0:
-        lp.scales[above] += 1 - part
+        lp.pulls[above] += 1 - part
     return total

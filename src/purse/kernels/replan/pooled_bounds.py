@@ -6,14 +6,15 @@ more observation of the largest possible one: the posterior of its mean reward i
 
     share = n tau / (n tau + v),    mean a + share (r - a),    variance tau (1 - share).
 
-With each report a and tau take one step of expectation and maximisation, as if one more arm with
-the mean 1/2 and the variance 1/12 of a uniform law were there:
+When they are learnt, a and tau take one step of expectation and maximisation, as if one more arm
+with the mean 1/2 and the variance 1/12 of a uniform law were there:
 
     a   = sum w r / sum w,  w = n / (n tau + v) of an arm, 1 / tau of the one more
     tau = mean of (share (r - a))^2 + tau (1 - share), 1/12 of the one more.
 
 So few reports on an arm say little if all others are alike, and much if they are not. Costs differ
-by decades, and each arm has its own.
+by decades, and each arm has its own. A round changes only what is left, so what bounds are made of
+is computed when reports change it, and a round takes a logarithm and a root for each arm.
 
 Reference: Efron and Morris, Stein's estimation rule and its competitors: an empirical Bayes
 approach, 1973; Dempster, Laird and Rubin, Maximum likelihood from incomplete data, 1977.
@@ -26,8 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.kernel import kernel
-from purse.kernels.optimism import PRIOR, bound_width, lower_cost, optimism, untried_cost
+from purse.compiler.kernel import cold, kernel
+from purse.kernels.fastmath import series_log
+from purse.kernels.optimism import PRIOR, TINY, least_guess
 from purse.kernels.replan.fading_means import FadingMeans
 from purse.kernels.small_lp import SmallLp
 from purse.types import Floats, Ints
@@ -36,20 +38,38 @@ _MEAN, _VARIANCE = 0.5, 1 / 12  # of the one more arm
 _GUESS = 0.5  # the part of its declared largest cost that an untried arm may take
 
 
-class CostBounds(NamedTuple):
+class Beliefs(NamedTuple):
+    """What the bounds of each arm are made of, and how it follows from reports."""
+
+    pool: Floats  # (2,) a and tau
+    rewards: Floats  # (K,) the posterior's mean
+    errors: Floats  # (K,) its standard deviation
+    counts: Floats  # (K,) 1 / max{1, n}
+    pulls: Floats  # (K, d) 1 / what a pull is expected to take
+    costs: Floats  # (K, d) the cost c of l = c / (1 + sqrt(2 L) root + L rest)
+    roots: Floats  # (K, d)
+    rests: Floats  # (K, d)
+
+
+class Declared(NamedTuple):
     """What is declared of costs, each (K, d)."""
 
     least: Floats
     most: Floats
 
 
-def new_pool() -> Floats:
-    """(2,) a and tau before any report."""
-    return np.array([_MEAN, _VARIANCE])
+def new_beliefs(declared: Declared, arms: FadingMeans) -> Beliefs:
+    """Beliefs before any report."""
+    k, d = declared.most.shape
+    vectors, matrices = np.zeros((3, k)), np.zeros((4, k, d))
+    beliefs = Beliefs(np.array([_MEAN, _VARIANCE]), *vectors, *matrices)
+    for i in range(k):
+        believe(beliefs, arms, declared, i)
+    return beliefs
 
 
 @kernel
-def learn_pool(arms: FadingMeans, pool: Floats) -> None:
+def learn_pool(pool: Floats, arms: FadingMeans) -> None:
     """Take a step towards the law of the arms' mean rewards; `pool` is (2,), a and tau."""
     a, tau = pool[0], pool[1]
     below, above = 1 / tau, _MEAN / tau
@@ -75,11 +95,38 @@ def _weight(count: float, spread: float, n: float, tau: float) -> float:
 
 
 @kernel
+def believe(beliefs: Beliefs, arms: FadingMeans, declared: Declared, i: int) -> None:
+    """Bring what is believed of an arm up to date with its reports and the pool."""
+    a, tau = beliefs.pool[0], beliefs.pool[1]
+    n = arms.weights[i]
+    share = tau * _weight(n, n * arms.variances[i, 0] + PRIOR, n, tau)
+    beliefs.rewards[i] = a + share * (arms.means[i, 0] - a)
+    beliefs.errors[i] = math.sqrt(max(0.0, tau * (1 - share)))
+    beliefs.counts[i] = 1 / max(1.0, n)
+    part = 1 / (n + 1)
+    for j in range(declared.most.shape[1]):
+        least, guess = declared.least[i, j], _GUESS * declared.most[i, j]
+        cost = arms.means[i, 1 + j] if n > 0 else guess
+        pulls = 1 / max(TINY, max(cost, least))
+        beliefs.pulls[i, j] = pulls
+        if n > 0:
+            top = arms.tops[i, 1 + j]
+            spread = n * arms.variances[i, 1 + j] + PRIOR * top * top
+            beliefs.costs[i, j] = cost
+            beliefs.roots[i, j] = math.sqrt(spread) * part * pulls
+            beliefs.rests[i, j] = top * part * pulls * (1 / 3)
+        else:  # l = c / (1 + sqrt(L) + L)
+            beliefs.costs[i, j] = least_guess(least, guess)
+            beliefs.roots[i, j] = math.sqrt(0.5)
+            beliefs.rests[i, j] = 1.0
+
+
+@kernel
 def set_bounds(
     lp: SmallLp,
+    beliefs: Beliefs,
     arms: FadingMeans,
-    pool: Floats,
-    declared: CostBounds,
+    least: Floats,
     pending: Ints,
     scale: float,
     root: float,
@@ -87,34 +134,48 @@ def set_bounds(
     """Write u to `gains` and l to `uses`.
 
     The program must have its limits and caps. Its rows are the d resources and, with a horizon,
-    time. `root`: of the number of arms. A loop for each step, because an arm's steps wait for each
-    other and those of several arms do not; in between `gains` has N and `scales` has L.
+    time. `root`: of the number of arms. Loops over all arms do one step each, so that they become
+    vector code; in between `gains` has N / n, `worths` the standard deviation and then sqrt(2 L),
+    and `scales` L.
     """
-    n_arms, d = declared.most.shape
+    n_arms, d = least.shape
     timed = lp.uses.shape[1] > d
-    a, tau = pool[0], pool[1]
+    whole = lp.limits[d] if timed else math.inf
+    part = 1 / root
+    some = False
     for i in range(n_arms):
-        part = lp.parts[d] if timed else 0.0
-        for j in range(d):
-            untried = _GUESS * declared.most[i, j]
-            cost = arms.means[i, 1 + j] if arms.weights[i] > 0 else untried
-            part = max(part, max(cost, declared.least[i, j]) * lp.parts[j])
-        lp.gains[i] = min(1 / part, max(0.0, lp.caps[i])) * (1 / root)
+        lp.gains[i] = min(whole, max(0.0, lp.caps[i])) * part
+        some |= pending[i] > 0
+    for j in range(d):
+        limit = max(TINY, lp.limits[j]) * part
+        for i in range(n_arms):
+            lp.gains[i] = min(lp.gains[i], beliefs.pulls[i, j] * limit)
+    if some:
+        _count_pending(lp, beliefs, arms, pending)
+    else:
+        for i in range(n_arms):
+            lp.gains[i] *= beliefs.counts[i]
+            lp.worths[i] = beliefs.errors[i]
     for i in range(n_arms):
-        lp.scales[i] = optimism(scale, lp.gains[i], arms.weights[i] + pending[i])
-    for i in range(n_arms):
-        n, out, level = arms.weights[i], pending[i], lp.scales[i]
-        spread = n * arms.variances[i, 0] + PRIOR
-        mean = a + tau * _weight(n, spread, n, tau) * (arms.means[i, 0] - a)
-        variance = tau * (1 - tau * _weight(n + out, spread, n, tau))
-        lp.gains[i] = min(1.0, max(0.0, mean + math.sqrt(2 * level * variance)))
-        for j in range(d):
-            least = declared.least[i, j]
-            if n > 0:
-                top = arms.tops[i, 1 + j]
-                width = bound_width(level, n * arms.variances[i, 1 + j], top, n)
-                lp.uses[i, j] = max(least, lower_cost(arms.means[i, 1 + j], width))
-            else:
-                lp.uses[i, j] = untried_cost(least, _GUESS * declared.most[i, j], level)
-        if timed:
+        level = scale * series_log(1 + lp.gains[i])
+        wide = math.sqrt(2 * level)
+        lp.gains[i] = min(1.0, max(0.0, beliefs.rewards[i] + wide * lp.worths[i]))
+        lp.scales[i] = level
+        lp.worths[i] = wide
+    for j in range(d):
+        for i in range(n_arms):
+            width = lp.worths[i] * beliefs.roots[i, j] + lp.scales[i] * beliefs.rests[i, j]
+            lp.uses[i, j] = max(least[i, j], beliefs.costs[i, j] / (1 + width))
+    if timed:
+        for i in range(n_arms):
             lp.uses[i, d] = 1.0
+
+
+@cold
+def _count_pending(lp: SmallLp, beliefs: Beliefs, arms: FadingMeans, pending: Ints) -> None:
+    """Count open tickets as reports."""
+    for i in range(pending.shape[0]):
+        n, tau = arms.weights[i], beliefs.pool[1]
+        lp.gains[i] /= max(1.0, n + pending[i])
+        w = _weight(n + pending[i], n * arms.variances[i, 0] + PRIOR, n, tau)
+        lp.worths[i] = math.sqrt(max(0.0, tau * (1 - tau * w)))
