@@ -9,7 +9,7 @@ static const double guess = 0.5, /* of what an untried arm may cost */ scale = 0
 static double weight[MOST], average[MOST][SIGNALS], variance[MOST][SIGNALS], top[MOST][SIGNALS];
 static double law_mean, law_variance; /* of the arms' mean rewards */
 static double changes;
-static long last; /* round of a report */
+static long last; /* round in which all reports faded */
 static double limit[LIMITS], gain[MOST], use[MOST][LIMITS], alone[MOST], pulls[MOST], chance[MOST];
 static double table[LIMITS + 1][MOST + LIMITS], amount[LIMITS]; /* columns: arms, then slacks; last row: gains */
 static int basis[LIMITS];
@@ -117,14 +117,7 @@ static double solve(void) {
 static double add_looks(long t, double total) {
   const double rate = fmin(0.25, looks * sqrt((double)arms * t) / (t + 1000)) / arms;
   double sum = 0;
-  for (int i = 0; i < arms; i++) chance[i] = rate;
-  for (int j = 0; j < LIMITS; j++) {
-    double usual = 0;
-    for (int i = 0; i < arms; i++) usual += pulls[i] * use[i][j] / total;
-    for (int i = 0; i < arms; i++)
-      if (use[i][j] > usual) chance[i] = fmin(chance[i], rate * usual / use[i][j]);
-  }
-  for (int i = 0; i < arms; i++) sum += chance[i];
+  for (int i = 0; i < arms; i++) sum += chance[i] = rate * fmin(1, alone[i] / total);
   return sum;
 }
 
@@ -199,9 +192,12 @@ static void pool(void) {
 
 static void learn(long t, int arm, double p, double reward) {
   const double report[] = {reward, cost[arm], second_cost[arm]};
-  for (int i = 0; i < arms; i++)
-    if (weight[i] > 0) weight[i] = fmax(1, weight[i] * t / (t + (fade + changes) * (t - last)));
-  last = t;
+  int settled = 16 * (t - last) > t;
+  if (settled) {
+    for (int i = 0; i < arms; i++)
+      if (weight[i] > 0) weight[i] = fmax(1, weight[i] * t / (t + (fade + changes) * (t - last)));
+    last = t;
+  }
   weight[arm]++;
   for (int s = 0; s < SIGNALS; s++) {
     const double off = report[s] - average[arm][s];
@@ -215,7 +211,8 @@ static void learn(long t, int arm, double p, double reward) {
   if (kept > 0) {
     for (int i = 0; i < arms && believed; i++) weight[i] = i == arm ? kept : fmin(2, weight[i]);
     changes += believed;
+    settled |= believed;
     begin_test();
   }
-  pool();
+  if (settled) pool();
 }

@@ -108,7 +108,6 @@ from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, CAPS, PENDING, SEEN, VERSION = "replan", 1, True, True, True, 3
 FORECAST = True
-CHANGES = "changes"  # what the test has found: their number, and the round of the first
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
 MOST_CHANGES = 8  # that are believed by round t, and ln(t)^2 more
@@ -144,7 +143,7 @@ class ReplanState(NamedTuple):
     rests: Floats  # (K, d)
     last: Floats  # (1,) the round in which all were faded
     taken: Floats  # (K,) reports in all
-    changes: Ints  # (2,) k, and the round in which the first was found
+    changes: Ints  # (1,) k, those that the test has found
     reports: Ints  # (K,) this and the next two: see `ChangeTest`
     sums: Floats  # (K, 1 + d)
     before: Floats  # (K, SIZES, 1 + d)
@@ -178,7 +177,7 @@ def init(params: ReplanParams, problem: Problem) -> ReplanState:
     arms, test = new_means(k, signals), new_change_test(k, signals)
     arms.tops[:, 0] = 1
     beliefs = new_beliefs(Declared(params.least, params.most), arms)
-    return ReplanState(*arms, *beliefs, np.zeros(1), np.zeros(k), np.zeros(2, np.int64), *test)
+    return ReplanState(*arms, *beliefs, np.zeros(1), np.zeros(k), np.zeros(1, np.int64), *test)
 
 
 def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
@@ -289,8 +288,6 @@ def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, pla
         block = find_change(test, i, state.tops[i], params.change)
         if block >= 0 and state.changes[0] < MOST_CHANGES + log(t) ** 2:
             state.changes[0] += 1
-            if state.changes[0] == 1:
-                state.changes[1] = now.t
             keep_block(arms, test, i, block)
             settled = True
         elif block >= 0:
