@@ -1,6 +1,5 @@
 """Bounds that widen with what is left to win, and what an untried arm may cost."""
 
-import math
 from fractions import Fraction
 
 import numpy as np

@@ -117,8 +117,8 @@ def log(x: float) -> float:
 def series_log(x: float) -> float:
     """Return ln x for positive, finite x that is not subnormal, to 1e-15 of max{1, ln x}.
 
-    x = 2^k z as in `log`, and ln z = 2 (s + s^3/3 + s^5/5 + ...) with s = (z - 1) / (z + 1), at most
-    0.173. In a loop over arms a division takes less time than looking up a table.
+    x = 2^k z as in `log`, and ln z = 2 (s + s^3/3 + s^5/5 + ...) with s = (z - 1) / (z + 1), which
+    is at most 0.173. In a loop over arms a division takes less time than looking up a table.
     """
     bits = np.float64(x).view(np.int64)
     k = (bits - _EDGE) >> 52

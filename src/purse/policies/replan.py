@@ -62,8 +62,8 @@ And it saves: money that is not needed for the best arms is kept for rounds to c
 there are, or when it ends. Caps are bounds on x(i), less the open tickets on the arm. When all caps
 are used up, the game ends. Under masks caps only close arms.
 
-Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a round and a pivot, about D + 1
-pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1.
+Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a round and a pivot,
+about D + 1 pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1.
 
 >>> import purse
 >>> world = purse.worlds.routing(
