@@ -76,8 +76,8 @@ class PlainReplan:
         x, upper, lower = lp.pulls, lp.gains, lp.uses
         k, total = len(x), x.sum()
         rate = min(0.25, 0.05 * math.sqrt(k * t) / (t + 1000)) / k
-        alone = (left / lower).min(axis=1)
-        chances = np.where(able, rate * np.minimum(1, alone / total), 0)
+        parts = (lower / left).max(axis=1)  # of what is left, that a pull takes
+        chances = np.where(able, rate / np.maximum(1, total * parts), 0)
         rest = 1 - chances.sum()
         for i in np.flatnonzero(x):
             same = able & (upper == upper[i]) & (lower == lower[i]).all(axis=1)
