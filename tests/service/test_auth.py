@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from purse.campaign.storage.connect import in_memory
-from purse.errors import InvalidInput
+from purse.client.wire import error_of
+from purse.errors import InvalidInput, StorageUnavailable
 from purse.service import auth, tokens
 from purse.service.auth import TokenBuckets
 from purse.service.settings import Settings
@@ -249,6 +250,7 @@ def test_nobody_gets_in_while_the_file_cannot_be_read(guarded: Guarded) -> None:
         guarded.file.unlink(missing_ok=True) if broken is None else guarded.file.write_bytes(broken)
         answer = guarded.send("GET", "/campaigns", "admin")
         assert str(guarded.file) not in problem(answer, 503, "tokens-unreadable")
+        assert type(error_of(answer.json())) is StorageUnavailable  # a client may try again
     guarded.file.write_bytes(kept)
     assert guarded.send("GET", "/campaigns", "admin").status_code == 200
 
