@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from purse.base.text import count_in_words, format_budget, join_words
 from purse.lab.page.frames import FAR, MOST_ARMS, MOST_RUNS
-from purse.lab.replay.log_result import THOROUGH, LogFacts, precision
+from purse.lab.replay.log_result import THOROUGH, LogFacts
 from purse.lab.study.manifest import Recording, StudyFacts
 from purse.lab.study.standings import ORDERS
 
@@ -129,7 +129,7 @@ _CONTEXTS = (
     "contexts bound what these could learn; where every round has a context of its own, the latter "
     "is the hindsight optimum."
 )
-_TELLS = (
+TELLS = (
     "A log has one arm a round; what the others would have returned nobody saw. So gains are "
     "estimated, and the 95% intervals hold what this log leaves open as well as chance in play. "
     "About arms that it hardly knows it tells nothing: such estimates are refused."
@@ -210,8 +210,7 @@ def log_summary(facts: LogFacts) -> str:
         f"What {count_in_words(len(facts.policies), 'policy', 'policies')} would have gained with "
         f"{_budgets(facts.budgets)}{horizon}, estimated "
         f"from {replay.rounds:,} logged rounds of {count_in_words(len(replay.arms), 'arm')} "
-        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {_TELLS} "
-        f"{precision(facts.replicates)}"
+        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop})."
     )
 
 

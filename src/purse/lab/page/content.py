@@ -13,7 +13,7 @@ from purse.lab.page.charts import study as charts
 from purse.lab.page.charts.base import NEUTRAL, colours, dashes, names_of, policies_of
 from purse.lab.page.charts.lines import merge_lines
 from purse.lab.page.shell import Content, Part, Section, describe, inline
-from purse.lab.replay.log_result import LogResult
+from purse.lab.replay.log_result import LogResult, precision
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.results import Study, TableStudy, differences
 
@@ -118,14 +118,15 @@ def _table(study: TableStudy, drawn: Sequence[Figure]) -> Content:
 
 def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
     frame, facts, missing = result.frame(), result.facts, result.reasons()
-    gains: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]
-    gains += [("h3", "The numbers"), *(("table", table) for table in tables.estimates(result))]
+    chart: list[Part] = [("figure", _figure(figure, None) | {"wide": True}) for figure in drawn]
+    gains: list[Part] = [("table", table) for table in tables.estimates(result)]
     gains.append(("caption", captions.ESTIMATES))
     if missing:
         gains += [("h4", "Why some are missing"), ("lines", missing)]
     arms: list[Part] = [("table", tables.log_arms(result.arms())), ("caption", captions.LOG_ARMS)]
     sight = captions.SEEING if facts.replay.features else captions.BLIND
-    lines = [inline(line) for line in (*captions.ASSUMPTIONS, sight)]
+    lines = (captions.TELLS, precision(facts.replicates), *captions.ASSUMPTIONS, sight)
+    rests: list[Part] = [("lines", [inline(line) for line in lines])]
     return Content(
         captions.log_summary(facts),
         {},
@@ -135,7 +136,8 @@ def _log(result: LogResult, drawn: Sequence[Figure]) -> Content:
             Section("arms", captions.TITLES["arms"], arms),
         ],
         tables.details(facts, "simulated games", "Data", tables.recording(facts.replay)),
-        remarks=[("h3", "What this rests on"), ("lines", lines), *_about_data(result.log.notes)],
+        overview=chart,
+        remarks=[("folded", ("What this rests on", rests)), *_about_data(result.log.notes)],
         warnings=result.warnings,
         contents=False,
     )

@@ -29,6 +29,7 @@ from purse.lab.page.charts.base import (
     worlds_of,
 )
 
+ROOM = 190  # for the names of players
 _NEAR = 0.02  # two lines coincide that differ by no more than this part at any budget
 
 
@@ -197,7 +198,8 @@ def _limit_marks(
 def policy_rows(policies: Sequence[str]) -> Any:
     """Return the axis with a row for each policy, in the order in which they were given."""
     scale = alt.Scale(domain=list(policies))
-    return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
+    axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
+    return alt.Y("policy:N", scale=scale, axis=axis)
 
 
 def intervals(chart: Any, low: str, high: str, x: dict[str, Any], **mark: Any) -> Any:

@@ -25,7 +25,7 @@ from purse.lab.page.charts.base import (
     tips,
     visible,
 )
-from purse.lab.page.charts.lines import intervals, points, policy_rows
+from purse.lab.page.charts.lines import ROOM, intervals, points, policy_rows
 from purse.lab.replay.log_result import budgets_of, quoted
 from purse.lab.study.standings import LP_OF, NOTES
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
 _MOST_ARMS = 8  # that are drawn alone
-_ROOM = 190  # for the names of players
 _TIPS = {
     "player": "player:N",
     "B": "budget:Q",
@@ -89,7 +88,7 @@ def _panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     """Return the players with one budget, the largest gain first, as in the table."""
     best = here.sort("gain", descending=True, maintain_order=True)
     order, x = best["player"].to_list(), linear("gain", zero=True)
-    axis = alt.Axis(title=None, grid=False, labelLimit=_ROOM)
+    axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
     y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
     own = here.filter(kind="policy").with_columns(policy="player")
     others = here.filter(pl.col("kind") != "policy")
