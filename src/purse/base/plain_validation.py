@@ -69,7 +69,7 @@ def flag(field: str, value: Any) -> bool:
     return value
 
 
-def request_of(request_id: str | None) -> str:
+def request_of(request_id: str | None, field: str = "request_id") -> str:
     """Return the name of a request, or a new one if it has none.
 
     With a name of its own, a request that is sent again after a lost connection has no second
@@ -82,5 +82,5 @@ def request_of(request_id: str | None) -> str:
         or not 1 <= len(request_id) <= 200
         or not request_id.isprintable()
     ):
-        raise invalid("request_id", request_id, "must be text of 1 to 200 printable characters")
+        raise invalid(field, request_id, "must be text of 1 to 200 printable characters")
     return request_id

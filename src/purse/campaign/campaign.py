@@ -203,6 +203,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         arms: kinds.Allowed | None = None,
         context: kinds.Context = None,
         labels: kinds.Labels | None = None,
+        session: kinds.Session | None = None,
     ) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arm may cost.
 
@@ -213,6 +214,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         context      the values of the features, by name or in order, if there are features
         labels       what this call is for, such as {"tenant": "acme"}: `labels()` sums what was
                      spent for each value. A campaign has at most 8 keys. They stay in the journal
+        session      1 to 200 printable characters that name a conversation: its asks keep the arm
+                     of the first one, as providers cache prompts, while it is allowed, fits and
+                     does not cool down, and within an hour of the last ask
 
         Raise `InvalidInput` when the context does not fit the features.
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
@@ -224,7 +228,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when `request_id` was used before for another request, context or labels,
         or when its ticket is void or failed by now.
         """
-        return self._ask(request_id, arms=arms, context=context, labels=labels)[0]
+        return self._ask(request_id, arms=arms, context=context, labels=labels, session=session)[0]
 
     def ask_many(
         self,
@@ -234,18 +238,21 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         arms: kinds.Allowed | None = None,
         contexts: kinds.Contexts | None = None,
         labels: kinds.Labels | None = None,
+        session: kinds.Session | None = None,
     ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
         n            from 1 to 1,000
         contexts     `n` of what `ask` takes as a context, if there are features; the tickets are
                      for the first of them, in order
-        request_id, arms, labels   as for `ask`, the same for all tickets
+        request_id, arms, labels, session   as for `ask`, the same for all tickets
 
         Raise what `ask` raises when not even one ticket fits.
         """
         n = integer("n", n, low=1, high=MOST)
-        return self._ask(request_id, n, arms=arms, contexts=contexts, labels=labels)
+        return self._ask(
+            request_id, n, arms=arms, contexts=contexts, labels=labels, session=session
+        )
 
     @verb(
         "POST", "asks", "act", Conflict, BudgetExhausted, BudgetHeld, LabelExhausted, LabelHeld,
@@ -261,13 +268,14 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         context: kinds.Context = None,
         contexts: kinds.Contexts | None = None,
         labels: kinds.Labels | None = None,
+        session: kinds.Session | None = None,
     ) -> list[CampaignTicket]:
         """Ask which arms to pull, and hold the most that they may cost; return as many tickets as
         fit, at least one.
 
         n   tickets at most, up to 1,000: as many as fit, and at least one; None: one
         contexts   with `n`, a context for each ticket, in order
-        request_id, arms, context, labels   as for `ask`
+        request_id, arms, context, labels, session   as for `ask`
         """
         from purse.campaign.ledger.ask_inputs import read_contexts, read_labels
         from purse.campaign.ledger.ticket import user_ticket
@@ -285,15 +293,18 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             if contexts is not None or level.terms.features:
                 encoded = read_contexts(level.terms, n, contexts)
         request, labels_read = request_of(request_id), read_labels(labels)
+        if session is not None:
+            request_of(session, "session")
         tickets, names = level.do(
             lambda change: (
-                asks.ask(change, n or 1, request, mask, encoded, labels_read),
+                asks.ask(change, n or 1, request, mask, encoded, labels_read, session),
                 change.campaign.arms,
             ),
             requests=(request,),
             asks=True,
             expires=True,
             labels=tuple((labels_read or {}).items()),
+            sessions=() if session is None else (session,),
         )
         return [user_ticket(level.terms, names, ticket) for ticket in tickets]
 

@@ -108,10 +108,11 @@ class SpendingVerb(Generic[C]):
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         context: Any = None,
         labels: Mapping[str, str] | None = None,
+        session: str | None = None,
     ) -> C:
         """Return a context manager that asks for a ticket and reports how its call ended.
 
-        request_id, arms, context, labels   as for `ask`
+        request_id, arms, context, labels, session   as for `ask`
 
         Use it with `with`, that of an `AsyncCampaign` with `async with`, once. Inside, `ticket` and
         `arm` say what to call; `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason, rest)`
@@ -125,4 +126,6 @@ class SpendingVerb(Generic[C]):
         `fail(cost=0)` is for a call that is known to be free: refused, not sent, an error status.
         Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
         """
-        return self._call(self, request_id, arms=arms, context=context, labels=labels)
+        return self._call(
+            self, request_id, arms=arms, context=context, labels=labels, session=session
+        )

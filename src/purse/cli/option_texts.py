@@ -73,6 +73,8 @@ OPTIONS = {
         "file; repeat it for each ticket",
         "labels": "What the call is for, such as tenant=acme, which stays in the journal; repeat "
         "it for several",
+        "session": "The name of a conversation, whose asks keep the arm of the first one while it "
+        "may be chosen, within an hour of the last ask [default: none]",
     },
     "audit": {
         "full": "Begin at the first entry and compare every ticket; otherwise begin where the "

@@ -7,11 +7,12 @@ import math
 from collections import Counter
 from dataclasses import replace
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse import BudgetExhausted, Campaign, Conflict, InvalidInput, PurseError
 from purse.campaign.storage.connect import in_memory
 from purse.errors import AskRefused, BudgetHeld, HorizonReached, TicketError
 from tests.support import storages
@@ -475,3 +476,63 @@ def test_another_seed_explores_in_other_rounds_and_the_same_seed_in_the_same() -
         campaign = made(**{**EXPLORED, "explore": 0.5, "seed": seed})
         orders.append([ticket.arm for ticket in campaign.ask_many(50)])
     assert orders[0] == orders[1] != orders[2]
+
+
+# sessions
+
+
+def told(campaign: Campaign, **wishes: Any) -> Any:
+    ticket = campaign.ask(**wishes)
+    campaign.tell(ticket, 0.5, "0.1")
+    return ticket
+
+
+def test_a_session_keeps_its_arm_and_the_probability_of_its_draw(
+    harness: storages.StorageHarness, tmp_path: Path
+) -> None:
+    campaign = made(harness, budget=100, policy="uniform")
+    firsts = {name: told(campaign, session=name) for name in "abcdefgh"}
+    assert {ticket.arm for ticket in firsts.values()} == {"red", "green"}
+    for name, first in [*firsts.items()] * 2:
+        again = told(campaign, session=name)
+        assert (again.arm, again.probability) == (first.arm, first.probability)
+    for ticket in campaign.ask_many(3, session="a"):
+        assert ticket.arm == firsts["a"].arm
+        campaign.void(ticket)
+    assert sum("kept" in entry.body for entry in campaign.journal()) == 19
+    assert campaign.audit().ok  # from the first entry, and then from there
+    told(campaign, session="b")
+    assert campaign.audit().ok
+    with campaign.spending(session="c") as call:
+        assert call.arm == firsts["c"].arm
+        call.tell(0.5, "0.1")
+    campaign.ask("x", session="a")
+    assert "another" in refusal(Conflict, campaign.ask, "x", session="b")
+    assert "session=''" in refusal(InvalidInput, campaign.ask, session="")
+    campaign.export(tmp_path / "c.jsonl")
+    text = (tmp_path / "c.jsonl").read_text()
+    copy = Campaign.restore(tmp_path / "c.jsonl", storage=in_memory())
+    assert copy.audit(full=True).ok
+    (tmp_path / "f.jsonl").write_text(text.replace('"kept":true,', "", 1))
+    with pytest.raises(PurseError, match="contradicts"):
+        Campaign.restore(tmp_path / "f.jsonl", storage=in_memory())
+
+
+@pytest.mark.parametrize("reason", ["not allowed", "failed", "does not fit", "too late"])
+def test_a_session_lets_go_of_an_arm_that_may_not_be_chosen(reason: str) -> None:
+    harness = storages.MemoryHarness()
+    arms = {"red": 5, "green": 1}
+    campaign = made(harness, arms=arms, budget=8, policy="uniform", cooldown=60)
+    ticket = campaign.ask(session="s", arms=["red"])
+    wishes: dict[str, Any] = {}
+    if reason == "not allowed":
+        wishes["arms"] = ["green"]
+    elif reason == "failed":
+        campaign.fail(ticket, 0)
+    elif reason == "too late":
+        campaign.void(ticket)
+        harness.clock += 3_600_001
+    again = campaign.ask(session="s", **wishes)
+    assert reason == "too late" or again.arm == "green"
+    assert not any("kept" in entry.body for entry in campaign.journal())
+    assert campaign.audit(full=True).ok

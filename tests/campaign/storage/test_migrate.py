@@ -151,7 +151,8 @@ def test_all_else_stays_but_what_an_older_fold_has_made(old: StorageHarness) -> 
     migrate(old.address, nothing)
     after = everything(old)
     for table in ("levels", "journal", "open_tickets"):
-        assert before[table] == after[table]
+        new = (None,) if table == "journal" else ()  # a session
+        assert [(*row, *new) for row in before[table]] == after[table]
     kept = {row[1] for row in after["checkpoints"]}
     dropped = {row[1] for row in before["checkpoints"]} - kept
     assert (kept, dropped) == ({"webhook finance", "restored"}, {"policy", "history", "audit"})

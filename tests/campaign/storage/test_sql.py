@@ -39,6 +39,7 @@ INDEXES = {
     "DUE": {"purse_journal": "purse_one_of_each", "purse_open_tickets": "purse_due"},
     "SINCE": {"purse_journal": KEY},
     "REPORTS": {"purse_journal": KEY},
+    "LATEST": {"purse_journal": "purse_sessions"},
     "OPEN": {"purse_open_tickets": KEY},
     "OPEN_PAGE": {"purse_open_tickets": KEY},
     "OVERDUE": {"purse_open_tickets": "purse_due"},
@@ -59,6 +60,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "LARGEST": ("c", "team", 10, "c", "team"), "LABEL": ("c", "team", "x7"),
     "ENTRIES": ("c", 40_000, 100), "DIGESTED": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
+    "LATEST": ("c", "s7", "s7", sql.LAST),
     "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),
     "OPEN_PAGE": ("c", "settled", 100, 50), "OVERDUE": ("c", 5), "OLDEST": ("c", "c"),
     "CHECKPOINT": ("c", "policy"), "MOVE": (0, 0, 0, 0, 0, 0, 1, 0), "DROP_OPEN": (1, 7),
@@ -121,7 +123,8 @@ def postgres(postgres_server: Any) -> Iterator[Any]:
         db.execute(
             "INSERT INTO purse_journal SELECT 1 + g / 50000, g, 1, CASE WHEN g % 5000 = 0 THEN "
             "'event' WHEN g % 2 = 0 THEN 'asked' ELSE 'told' END, CASE g % 2 WHEN 0 THEN "
-            f"md5(g::text) END, g / 2, '{{}}', ''::bytea, NULL FROM generate_series(1, {ENTRIES}) g"
+            f"md5(g::text) END, g / 2, '{{}}', ''::bytea, NULL, "
+            f"CASE g % 2 WHEN 0 THEN 's' || g % 1000 END FROM generate_series(1, {ENTRIES}) g"
         )
         db.execute(
             "INSERT INTO purse_open_tickets SELECT 1, CASE g % 3 WHEN 0 THEN 'held' ELSE 'settled' "

@@ -59,6 +59,20 @@ def test_labels_are_those_of_the_proxy_and_never_a_key() -> None:
     assert labels_of({"user_api_key_hash": "sk-secret", "user_api_key": "sk-secret"}) == {}
 
 
+def test_a_session_keeps_its_deployment_unless_litellm_has_made_its_name_up(lab: Lab) -> None:
+    campaign, router = lab.start(), lab.router()
+    for session in ("talk", "chat", "words") * 4:
+        lab.ask(router, 1, metadata={"session_id": session})
+    entries = [entry.body for entry in campaign.journal() if entry.kind == "asked"]
+    assert [entry["arm"] for entry in entries] == [entry["arm"] for entry in entries[:3]] * 4
+    assert sum("kept" in entry for entry in entries) == 9
+    made_up = {"session_id": "talk", "litellm_session_id_generated": True}
+    lab.ask(router, 1, metadata=made_up)
+    assert (
+        "session" not in [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
+    )
+
+
 def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: Lab) -> None:
     """Of two models at one price, one answers no JSON when JSON is asked for."""
     texts = {"words": "I am afraid not", "json": '{"fine": true}'}

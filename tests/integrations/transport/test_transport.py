@@ -20,6 +20,7 @@ import pytest
 
 import purse
 from purse import Campaign
+from purse.integrations.transport import wire
 from tests.support.paths import ROOT
 from tests.support.provider import Provider
 
@@ -252,6 +253,43 @@ def test_labels_and_a_judge_paid_by_the_same_campaign(make: Make, provider: Prov
     labels = {(label.key, label.value) for label in campaign.labels()}
     assert labels == {("user", "ann"), ("run", "7"), ("user", "bob")}
     check_books(campaign, provider, told=3)
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ({"x-purse-session": "talk"}, {}),
+        ({"x-litellm-session-id": "talk"}, {}),
+        ({"x-litellm-trace-id": "talk"}, {}),
+        ({"x-claude-session-id": "talk"}, {}),
+        ({"x-session-id": "talk"}, {}),
+        ({"session-id": "talk"}, {}),
+        ({"thread-id": "talk"}, {}),
+        ({}, {"metadata": {"session_id": "talk"}}),
+        ({}, {"metadata": {"user_id": "session_talk"}}),
+        ({}, {"prompt_cache_key": "talk"}),
+        ({}, {"metadata": {"user_id": "ada"}, "user": "ada"}),
+    ],
+)
+def test_the_session_is_that_which_frameworks_name(
+    headers: dict[str, str], body: dict[str, Any]
+) -> None:
+    session = None if "user" in body else "session_talk" if "user_id" in str(body) else "talk"
+    assert wire.session_of(headers, body) == session
+
+
+def test_a_session_stays_with_its_model(make: Make, provider: Provider) -> None:
+    campaign = make(policy="uniform")
+    sdk = client(campaign)
+    models = [
+        sdk.chat.completions.create(
+            **asked(f"turn {turn}"), extra_headers={"x-purse-session": f"talk {turn % 6}"}
+        ).model
+        for turn in range(18)
+    ]
+    assert models[:6] == models[6:12] == models[12:]
+    assert len(set(models)) == 2
+    assert not [name for name in provider.books.last["headers"] if "purse" in name]
 
 
 def test_what_has_no_price_is_refused_in_one_line_and_nothing_is_sent(

@@ -19,3 +19,4 @@ ALERTS: Final = ("80%", "100%", "overrun")
 REFUSE: Final = "refuse"  # an ask that lacks a label whose values have a limit
 ALLOW: Final = "allow"
 LEAST_SHARE = 1_000  # cost_max / cost_min if only cost_max is given
+SESSION_WITHIN = 3_600_000  # ms between two asks of a session, as long as prompts are cached

@@ -283,6 +283,7 @@ Ticket: TypeAlias = Annotated[
 RequestId: TypeAlias = Annotated[
     str, ValueKind({"type": "string", "pattern": r"^[\x20-\x7e]{1,200}$"}, metavar="ID")
 ]
+Session: TypeAlias = RequestId
 Amount: TypeAlias = Annotated[Any, ValueKind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
 Amounts: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
 SignedAmounts: TypeAlias = Annotated[Any, ValueKind(_nested(_SIGNED, 1), amounts, "AMOUNT")]

@@ -44,6 +44,8 @@ class CampaignLevel(Level):
         self.labels = Sums()  # of those without a limit
         self.loaded: dict[Label, LabelBudget] = {}  # as they were, as far as they are known
         self.limited: dict[Label, LabelBudget] = {}  # those that have changed
+        # time, arm and probability of the last ask of each session, as far as they are known
+        self.sessions: dict[str, tuple[int, int, float]] = {}
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
 
     def apply(self, entry: LedgerEntry) -> None:
@@ -143,12 +145,19 @@ class CampaignLevel(Level):
         entry: LedgerEntry,
         load: Callable[[int], Iterable[LedgerEntry]],
         load_label: Callable[[Label], LabelBudget | None] | None = None,
+        load_ask: Callable[[str, int], LedgerEntry | None] | None = None,
     ) -> None:
-        """Know the ticket and the labels of an entry to come.
+        """Know the ticket, the labels and the session of an entry to come.
 
         load         finds the entries about a ticket
         load_label   finds the budget of a label; None: all that there are are known
+        load_ask     finds the last ask of a session before an entry; None: likewise
         """
+        if load_ask is not None:
+            self.sessions.clear()
+            session = entry.body.get("session")
+            if session is not None and (last := load_ask(session, entry.seq)):
+                self.note_session(last)
         number, labels = entry.ticket, entry.body.get("labels") or {}
         if number is not None and entry.kind != "asked":
             if number not in self.tickets:
@@ -178,6 +187,7 @@ class CampaignLevel(Level):
         if "labels" in body:
             self._note_keys(body["labels"])
             self._book_labels(body["labels"], move, 1)
+        self.note_session(entry)
         if "context" in body:
             self.see(body)
         if self.terms.masks:
@@ -196,6 +206,11 @@ class CampaignLevel(Level):
             if head.cooling:
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at, holds=True)
+
+    def note_session(self, entry: LedgerEntry) -> None:
+        """Know an ask as the last one of its session, if it has one."""
+        if (session := entry.body.get("session")) is not None:
+            self.sessions[session] = entry.at, entry.body["arm"], entry.body["p"]
 
     def _note_keys(self, labels: Iterable[str]) -> None:
         """Record the keys of labels."""

@@ -5,7 +5,8 @@ created    the terms
 asked      t (the round), arm, p (its probability), held (units of each resource); if it applies:
            deadline (ms), n (tickets wanted), of (the request that the first of them answers), mask,
            initial, left (what a level above had left, if less), periods (of each level, by its id),
-           labels, context, clipped, rounds_left (that the policy planned with, see `forecast`)
+           labels, context, clipped, rounds_left (that the policy planned with, see `forecast`),
+           session, kept (its arm and p are those of the last ask of the session)
 told       t, arm, p, reward, costs, from (the state before the cost was known); if it applies:
            context, over (it cost more than was held), missing (no reward came in time)
 settled    costs, from, over: the cost is known, and the reward is not

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from purse.campaign.api.defaults import ALLOW, REFUSE
+from purse.campaign.api.defaults import ALLOW, REFUSE, SESSION_WITHIN
 from purse.campaign.api.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ledger.ask_inputs import Context, Mask, check_keys, check_most
 from purse.campaign.ledger.campaign_level import CampaignLevel
@@ -43,19 +43,21 @@ def ask(
     mask: Mask | None = None,
     contexts: Sequence[Context] | None = None,
     labels: Mapping[str, str] | None = None,
+    session: str | None = None,
 ) -> list[TicketRecord]:
     """Return up to n tickets, at least one; the same again for a request that was answered before
     (P4). Raise `AskRefused` if no ticket can be issued.
     """
-    same = request_body(transaction, n, mask, labels)
-    entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
+    same = request_body(transaction, n, mask, labels, session)
+    nothing = dict.fromkeys(("n", "mask", "labels", "session"))
+    entry = transaction.repeated(request, "asked", nothing | same)
     if entry is not None:
         return _handed_out(transaction, request, entry.ticket or 0, n, contexts)
     issued: list[TicketRecord] = []
     for index in range(n):
         try:
             context = None if contexts is None else contexts[index]
-            body = choice(transaction, mask, context, labels) | same
+            body = choice(transaction, mask, context, labels, session) | same
         except AskRefused as error:
             if issued:
                 break
@@ -71,14 +73,20 @@ def ask(
 
 
 def request_body(
-    transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
+    transaction: Transaction,
+    n: int,
+    mask: Mask | None,
+    labels: Mapping[str, str] | None,
+    session: str | None = None,
 ) -> dict[str, Any]:
-    """Return the request's fields in an `asked` entry: number of tickets, mask and labels."""
+    """Return the request's fields in an `asked` entry: number of tickets, mask, labels, session."""
     body: dict[str, Any] = {"n": n} if n > 1 else {}
     if mask is not None:
         body["mask"] = mask.as_body(transaction.campaign.arms.n_places)
     if labels is not None:
         body["labels"] = labels
+    if session is not None:
+        body["session"] = session
     return body
 
 
@@ -113,6 +121,7 @@ def choice(
     mask: Mask | None,
     context: Context | None,
     labels: Mapping[str, str] | None,
+    session: str | None = None,
 ) -> dict[str, Any]:
     """Return the body of the next ticket's entry. Raise `AskRefused` if no arm can be pulled."""
     level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
@@ -123,7 +132,8 @@ def choice(
     limited = level.budgets_of(labels)
     need, view, explored = _look(transaction, mask, context, limited)
     t, left = view.t, view.left
-    arm, p = transaction.chosen or _next_round(transaction, view, explored)
+    kept = _kept_arm(transaction, session, view)
+    arm, p = transaction.chosen or kept or _next_round(transaction, view, explored)
     if arm == _STOP or (arm == SKIP and not terms.may_skip):
         is_special = mask is not None or context is not None or bool(limited)
         _refuse_over(transaction, view, arm, is_special=is_special)
@@ -131,6 +141,8 @@ def choice(
     if not fits(held, level.left(limited) if limited else left):
         raise shortage(transaction, arm, held, limited)
     body: dict[str, Any] = {"t": t, "arm": arm, "p": p, "held": held}
+    if kept is not None:
+        body["kept"] = True
     if terms.expires_after is not None and arm != SKIP:
         body["deadline"] = transaction.now + terms.expires_after
     if arm in head.owed:
@@ -142,6 +154,20 @@ def choice(
     if periods := level.periods():
         body["periods"] = periods
     return body if context is None else body | context.as_body()
+
+
+def _kept_arm(
+    transaction: Transaction, session: str | None, view: PolicyView
+) -> tuple[int, float] | None:
+    """Return the arm that a session keeps, with the probability of its draw; None if one is to be
+    drawn: the session is new, has paused for long, or its arm may not be chosen now.
+    """
+    if session is None or (last := transaction.campaign.sessions.get(session)) is None:
+        return None
+    at, arm, p = last
+    allowed = transaction.campaign.playable if view.allowed is None else view.allowed
+    is_late = transaction.now - at > SESSION_WITHIN
+    return None if is_late or arm not in allowed else (arm, p)
 
 
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:

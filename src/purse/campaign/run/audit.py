@@ -102,6 +102,7 @@ def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repl
         level_of(storage, stored, above),
         lambda ticket: storage.about(name, ticket),
         lambda after: storage.reports(name, after, _PAGE_SIZE)[1],
+        load_ask=lambda session, before: storage.last_ask(name, session, before),
     )
 
 

@@ -47,6 +47,7 @@ class _QueuedOperation:
     looks: bool = False  # writes nothing
     labels: Sequence[Label] = ()  # that it is about
     limits: Sequence[str] = ()  # keys of labels that may get a limit by it
+    sessions: Sequence[str] = ()  # in which it asks
     done: bool = False
     ready: threading.Lock | None = None  # free: it is done, or it is its thread's turn to work
     answer: Any = None
@@ -140,6 +141,7 @@ class Committer:
                 self.storage.now() if any(operation.expires for operation in operations) else None,
                 _unique([operation.labels for operation in operations]),
                 _unique([operation.limits for operation in operations]),
+                _unique([operation.sessions for operation in operations]),
             )
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
@@ -230,6 +232,8 @@ class Committer:
                 assert ticket is not None
                 level.tickets[number or 0] = ticket
             level.loaded = locked.labels
+            for entry in locked.sessions:
+                level.note_session(entry)
 
 
 def recreated_error(terms: Any) -> NotFound:
@@ -270,7 +274,8 @@ def writes_of(
     keys = {level.terms.id: row.key for level, row in zip(levels, stored, strict=True)}
     rows, touched = [], dict[int, bool]()  # tickets, and whether they were issued before
     for level, entry, digest, turn in transaction.added:
-        rows.append((keys[level.terms.id], *entry.row(), bytes.fromhex(digest), turn))
+        session = entry.body.get("session")  # of an ask
+        rows.append((keys[level.terms.id], *entry.row(), bytes.fromhex(digest), turn, session))
         if entry.ticket is not None:
             touched[entry.ticket] = touched.get(entry.ticket, entry.kind != "asked")
     changed, moves = [], []

@@ -39,6 +39,7 @@ _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
 LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
+LoadAsk = Callable[[str, int], LedgerEntry | None]  # finds the last ask of a session before one
 LoadLabel = Callable[[Label], LabelBudget | None]  # finds the budget of a label
 
 
@@ -72,6 +73,7 @@ class Replay:
     load         finds the entries about a finished ticket
     reports      finds what the policy learns from
     load_label   finds the budget of a label; None: all that there are are known
+    load_ask     finds the last ask of a session; None: likewise
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class Replay:
         load: Load,
         reports: LoadReports = lambda _: (),
         load_label: LoadLabel | None = None,
+        load_ask: LoadAsk | None = None,
     ) -> None:
-        self.level, self.load, self.reports, self.load_label = level, load, reports, load_label
+        self.level, self.load, self.reports = level, load, reports
+        self.load_label, self.load_ask = load_label, load_ask
         self.above = level.above  # which is folded beside it
         self.policy: Learner | None = None
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
@@ -132,7 +136,7 @@ class Replay:
             _check_types(entry)
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
-                level.recall(entry, self.load, self.load_label)
+                level.recall(entry, self.load, self.load_label, self.load_ask)
             was_decided = level.head.rules >= RULES or entry.kind in ("created", "handed_over")
             if was_decided:
                 self.compare(entry)
@@ -281,10 +285,10 @@ class Replay:
         labels, of = read_labels(body.get("labels")), body.get("of")
         if not self.decides:
             transaction.chosen = body["arm"], body["p"]
-        chosen = asks.choice(transaction, mask, context, labels)
-        chosen |= asks.request_body(transaction, body.get("n", 1), mask, labels) | (
-            {"of": of} if of else {}
-        )
+        session = body.get("session")
+        chosen = asks.choice(transaction, mask, context, labels, session)
+        chosen |= asks.request_body(transaction, body.get("n", 1), mask, labels, session)
+        chosen |= {"of": of} if of else {}
         if self.above is None or level.above is not self.above:
             level.above = None
         number = level.head.counts.get("tickets", 0) + 1

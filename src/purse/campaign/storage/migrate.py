@@ -2,7 +2,7 @@
 
 Up to version 9 the part of a bill above its hold was an `overrun` and no part of what was `spent`.
 Now it is both, and `overdraft` is how far all that is spent, held and presumed is above the budget.
-Rows of labels can have a limit, which none has yet.
+Rows of labels can have a limit, and asks a session, which none has yet.
 
 Counters only grow, so what they are now follows from what they were. The budget of a period does
 not: without carrying over, a debt of an earlier period is forgiven, and no table says in which
@@ -29,6 +29,11 @@ _POSITIVE = " AND ".join(
 _LARGEST = """CREATE INDEX purse_largest
   ON purse_balances (level, key, spent DESC, tickets DESC, value)
   WHERE key <> '' AND resource = 0"""
+_SESSIONS = (
+    "ALTER TABLE purse_journal ADD COLUMN session TEXT",
+    """CREATE INDEX purse_sessions ON purse_journal (level, session, seq)
+  WHERE session IS NOT NULL""",
+)
 _USED = "spent + overrun + held + presumed"
 _OVERDRAFT = f"CASE WHEN key = '' AND {_USED} > budget THEN {_USED} - budget ELSE 0 END"
 # of what an older fold has made; how far webhooks were told, and when a copy was made, stays
@@ -61,6 +66,7 @@ _SQLITE = (
   spent + overrun, held, presumed, overrun, {_OVERDRAFT}, 0, NULL, NULL FROM purse_old_balances""",
     "DROP TABLE purse_old_balances",  # with its index
     _LARGEST,
+    *_SESSIONS,
     _NO_CACHES,
 )
 _ALONE = (  # the version is read behind these locks
@@ -79,6 +85,7 @@ _POSTGRES = (
   ADD CONSTRAINT never_negative CHECK (key <> '' OR ({_POSITIVE})),
   ADD CONSTRAINT never_overspent CHECK ({_BALANCED})""",
     _LARGEST,
+    *_SESSIONS,
     _NO_CACHES,
 )
 

@@ -55,8 +55,10 @@ CREATE TABLE purse_journal (
   body TEXT NOT NULL,
   digest {blob} NOT NULL,
   turn {big},
+  session TEXT,
   PRIMARY KEY (level, seq)
 ){tail};
+CREATE INDEX purse_sessions ON purse_journal (level, session, seq) WHERE session IS NOT NULL;
 CREATE UNIQUE INDEX purse_one_answer ON purse_journal (level, request) WHERE request IS NOT NULL;
 CREATE UNIQUE INDEX purse_one_of_each ON purse_journal (level, ticket, kind)
   WHERE ticket IS NOT NULL AND kind <> 'conflict';

@@ -21,6 +21,7 @@ from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 
 T = TypeVar("T")
+LAST = 2**62  # above the number of any entry
 MOST_DUE = 1_000  # tickets that expire in one transaction
 Statement = tuple[str, Any]  # with its values; or with a list of them, to be done for each
 Rows = Sequence[Sequence[Any]]
@@ -113,7 +114,9 @@ DUE = f"""{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket IN (
 SINCE = f"""SELECT seq, digest, body {_OF}
 AND seq >= ? AND (kind IN ('told', 'renewed') OR seq = ?) ORDER BY seq"""
 REPORTS = f"{SINCE} LIMIT ?"
-ADD_ENTRY = "INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ADD_ENTRY = "INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+LATEST = f"""{_ENTRY} {_OF} AND session IS NOT NULL AND session {ONE} AND seq < ?
+ORDER BY session DESC, seq DESC LIMIT 1"""
 
 # tickets that are unfinished
 OPEN = f"""SELECT ticket, state, deadline FROM purse_open_tickets
@@ -192,6 +195,7 @@ class ReadRequest(NamedTuple):
     due: int | None = None  # tickets whose deadline is not after this time, ms
     labels: Sequence[Label] = ()  # besides those of the tickets; if their keys have a limit
     limits: Sequence[str] = ()  # keys that may get one
+    sessions: Sequence[str] = ()  # whose last asks are wanted
 
 
 class StoredLevel(NamedTuple):
@@ -217,6 +221,7 @@ class LockedLevels(NamedTuple):
     digest: str | None  # of the journal up to `reports_after`; None: it has no such entry
     reports: Rows  # number, digest and body of each report, and begin of a period, after it
     labels: dict[Label, LabelBudget]
+    sessions: list[LedgerEntry]  # the last ask of each that is wanted
 
 
 class Checkpoint(NamedTuple):

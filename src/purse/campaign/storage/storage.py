@@ -131,6 +131,7 @@ class Storage:
             reads.append((sql.DUE, (name, name, wants.due)))
         if since is not None:
             reads.append((sql.SINCE, (name, since, since)))
+        reads += [(sql.LATEST, (name, session, session, sql.LAST)) for session in wants.sessions]
 
         def attempt() -> None:
             with self.db.writing() as session:
@@ -139,6 +140,7 @@ class Storage:
                 about = _read_entries(next(rows)) if wants.tickets else []
                 due = _read_entries(next(rows)) if wants.due is not None else []
                 digest, reports = _up_to(since, next(rows)) if since is not None else (None, [])
+                asks = [entry for _ in wants.sessions for entry in _read_entries(next(rows))]
                 if repeats := [number for answer in answers for number in _ticket_range(answer)]:
                     more = session.read([self._among(self._about, name, repeats)])  # one more trip
                     about += _read_entries(more[0])
@@ -148,7 +150,8 @@ class Storage:
                     all_labels = {*wants.labels, *(one for each in asked for one in each.items())}
                     wanted = sorted(label for label in all_labels if label[0] in limits)
                     labels = self._labels(session, name, wanted)
-                writes = decide(LockedLevels(levels, answers, about, due, digest, reports, labels))
+                found = levels, answers, about, due, digest, reports, labels, asks
+                writes = decide(LockedLevels(*found))
                 if writes is not None:
                     session.write(writes.statements())
 
@@ -332,6 +335,11 @@ class Storage:
     def about(self, name: str, ticket: int) -> list[LedgerEntry]:
         """Return the entries about a ticket."""
         return _read_entries(self._rows(name, self._about[True], ticket, ticket))
+
+    def last_ask(self, name: str, session: str, before: int) -> LedgerEntry | None:
+        """Return the last ask of a session before an entry."""
+        rows = self._rows(name, sql.LATEST, session, session, before)
+        return next(iter(_read_entries(rows)), None)
 
     def tickets(self, name: str, after: int, limit: int) -> list[LedgerEntry]:
         """Return at most `limit` of the entries about the tickets that follow ticket `after`."""

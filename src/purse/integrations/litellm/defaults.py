@@ -1,4 +1,4 @@
-"""The default reward and the default labels of a `PurseRouter`: valid answers, and whose calls.
+"""The defaults of a `PurseRouter`: valid answers as rewards, whose calls as labels, and sessions.
 
 reward = 1 if the answer ended normally, is not empty, and is JSON if JSON was asked for
 reward = 0 otherwise
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from purse.campaign.ledger.ask_inputs import LONGEST_VALUE
+from purse.integrations.litellm.attempts import metadata_of
 
 VALID: Final = "valid"  # the name of the default reward
 _NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter
@@ -23,6 +24,7 @@ _LABELS = {
     "user": ("user_api_key_user_id",),
     "key": ("user_api_key_alias", "user_api_key_hash"),
 }
+_GENERATED = "litellm_session_id_generated"  # marks ids that LiteLLM makes up
 _HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a secret
 
 
@@ -79,3 +81,11 @@ def labels_of(metadata: Mapping[str, Any]) -> dict[str, str]:
                 labels |= {label: printable} if printable else {}
                 break
     return labels
+
+
+def session_of(request: Mapping[str, Any]) -> str | None:
+    """Return the conversation that a request belongs to, as LiteLLM knows it; None: unknown."""
+    for metadata in metadata_of(request):
+        if not metadata.get(_GENERATED) and (session := str(metadata.get("session_id") or "")):
+            return "".join(filter(str.isprintable, session))[-LONGEST_VALUE:] or None
+    return None

@@ -39,7 +39,13 @@ from purse.integrations.litellm.attempts import (
     metadata_of,
 )
 from purse.integrations.litellm.costs import Offer, offers_of
-from purse.integrations.litellm.defaults import VALID, labels_of, valid_answer, wants_json
+from purse.integrations.litellm.defaults import (
+    VALID,
+    labels_of,
+    session_of,
+    valid_answer,
+    wants_json,
+)
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
@@ -190,7 +196,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 self.answer_tokens,
                 self.margin,
             )
-            ticket = await self._ask(waited, offers, self._labels(own))
+            ticket = await self._ask(waited, offers, self._labels(own), session_of(request))
             offer = offers[chosen_arm(ticket)]
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
@@ -222,6 +228,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         campaign: AsyncCampaign,
         offers: Mapping[str, Offer],
         labels: Mapping[str, str] | None,
+        session: str | None,
     ) -> CampaignTicket:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
         begun = time.monotonic()
@@ -229,7 +236,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         arms = list(maxima) if None in maxima.values() else maxima
         while True:
             try:
-                return await campaign.ask(arms=arms, labels=labels)
+                return await campaign.ask(arms=arms, labels=labels, session=session)
             except AskRefused as error:
                 if (pause := pause_before_next_ask(error, begun, self.wait)) is None:
                     raise

@@ -26,8 +26,9 @@ def http_client(campaign: Campaign, *, library: Any = None, inner: Any = None, *
     reward     "valid": 1 for an answer that ended normally, is not empty, and is JSON if JSON was
                asked for, else 0; or `reward(body, answer)` of the request and its `wire.Answer`,
                from 0 to 1 or None; None: the reward comes later, by `purse.reward`
-    labels, context   functions of a request and its body; by default labels are read from the
-               header x-purse-labels, such as `user=ann, run=7`
+    labels, session, context   functions of a request and its body; by default labels are read
+               from the header x-purse-labels, such as `user=ann, run=7`, and the session from
+               x-purse-session, or the ids that frameworks send
     price      `price(model, usage, url, conditions)` in dollars, which raises `LookupError` for
                what it does not know; by default that of genai-prices
     tokens     `tokens(content)`, the most tokens that the body of a request may have; None: its

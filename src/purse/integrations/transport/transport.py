@@ -59,6 +59,7 @@ class Transport:
         models: Mapping[str, str] | None = None,
         reward: Callable[[dict[str, Any], wire.Answer], float | None] | str | None = _VALID,
         labels: Callable[[Any, dict[str, Any]], Mapping[str, str] | None] | None = None,
+        session: Callable[[Any, dict[str, Any]], str | None] | None = None,
         context: Callable[[Any, dict[str, Any]], Any] | None = None,
         price: Price = token_prices.price,
         tokens: Callable[[bytes], int] | None = None,
@@ -74,6 +75,7 @@ class Transport:
         self.campaign, self.inner, self.models = campaign, inner, models
         self._awaited = AsyncCampaign(campaign)
         self.reward, self.labels, self.context = reward, labels or _labels_of, context
+        self.session = session or _session_of
         self.price, self.tokens = price, tokens
         self.answer_tokens = validation.integer("answer_tokens", answer_tokens, low=1)
         self.margin = margin and validation.number("margin", margin, low=1, high=100)
@@ -149,7 +151,7 @@ class Transport:
         if ANY in offers:
             labels["model"] = offers[ANY].model
         wishes: dict[str, Any] = {"arms": {arm: offer.maximum for arm, offer in offers.items()}}
-        wishes["labels"] = labels or None
+        wishes |= {"labels": labels or None, "session": self.session(request, attempt.body)}
         if self.context is not None:
             wishes["context"] = self.context(request, attempt.body)
         return wishes
@@ -396,6 +398,11 @@ def _labels_of(request: Any, body: dict[str, Any]) -> dict[str, str]:
     """Return the labels in the header of a request: `user=ann, run=7`."""
     pairs = (part.partition("=") for part in request.headers.get(_LABELS, "").split(","))
     return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
+
+
+def _session_of(request: Any, body: dict[str, Any]) -> str | None:
+    """Return the conversation that a request belongs to; None: unknown."""
+    return wire.session_of(request.headers, body)
 
 
 def _title(attempt: Attempt) -> str:

@@ -14,6 +14,9 @@ _FREE = ("/count_tokens", "/input_tokens", "/cancel")  # requests that cost noth
 _NORMAL = {"stop", "tool_calls", "function_call", "end_turn", "tool_use", "stop_sequence"}
 _NORMAL.add("completed")
 _PRICED = ("service_tier", "speed")  # fields that change the price
+# headers of frameworks that name a conversation, the first that is there counts
+_SESSION = re.compile("(x-([a-z]+-)?)?session-id|x-litellm-trace-id|thread-id")
+_LONGEST = 200  # characters of a session's name
 _WHOLE = ""  # the type of an answer that is no event
 _OVER = {"message_stop", "response.completed", "response.incomplete", "response.failed"}
 _BLANK = re.compile(rb"\r?\n\r?\n")
@@ -196,6 +199,20 @@ def check_priced(body: Mapping[str, Any], *, counted: bool) -> None:
     for name in tools:
         if not _TOOL.fullmatch(name):
             raise ValueError(f"tool {name!r} is billed by use, and has no price here")
+
+
+def session_of(headers: Mapping[str, str], body: Mapping[str, Any]) -> str | None:
+    """Return the conversation that a request belongs to, as frameworks name it; None: unknown."""
+    names: list[Any] = [headers[name] for name in sorted(headers) if _SESSION.fullmatch(name)]
+    names.insert(0, headers.get("x-purse-session"))
+    metadata = body.get("metadata")
+    if isinstance(metadata, Mapping):
+        names.append(metadata.get("session_id"))
+        if "session" in str(metadata.get("user_id")):  # of Anthropic's own agents
+            names.append(metadata["user_id"])
+    names.append(body.get("prompt_cache_key"))
+    sessions = ("".join(filter(str.isprintable, str(name))) for name in names if name)
+    return next((session[-_LONGEST:] for session in sessions if session), None)
 
 
 def _media(node: Any) -> str | None:

@@ -86,6 +86,7 @@ def read_journal_log(path: Path, question: Question) -> Log:
         outages=_repeat_masks(reader.masks, len(level.arms.names)),
         notes=notes,
         contexts=contexts,
+        session=reader.sessions(),
         origin=str(path),
         budget=tuple(balance.budget / amounts.UNIT for balance in level.balances),
     )
@@ -122,6 +123,7 @@ class _JournalReader:
         self.costs: list[list[int]] = []
         self.chance: list[float] = []
         self.contexts: list[list[float] | None] = []  # None: the export leaves contexts out
+        self.session: list[str | None] = []
         self.missing = 0  # rewards that did not come in time, and count as declared
         self.masks: list[tuple[tuple[int, ...], int]] = []  # arms that may be chosen, asks in a row
         self.allowed: Counter[int] = Counter()  # rounds in which each arm had a chance
@@ -137,7 +139,7 @@ class _JournalReader:
                     self.count_ask(entry)
                 level.fold(entry)
                 if entry.kind == "told":
-                    self.add_report(entry.body)
+                    self.add_report(entry.body, level.tickets[entry.ticket or 0].asked)
                 elif entry.kind in ("arm_added", "arm_changed"):
                     self.bounds_were.append(level.arms)
                 level.requests.clear()
@@ -169,14 +171,23 @@ class _JournalReader:
         if body["arm"] != SKIP:
             self.drawn.update([body["arm"]])
 
-    def add_report(self, body: dict[str, Any]) -> None:
-        """Add the report of a ticket."""
+    def add_report(self, body: dict[str, Any], asked: dict[str, Any]) -> None:
+        """Add the report of a ticket, which was asked for so."""
+        self.session.append(asked.get("session"))
         self.arm.append(body["arm"])
         self.reward.append(float(body["reward"]))
         self.costs.append(body["costs"])
         self.chance.append(float(body["p"]))
         self.contexts.append(body.get("context"))
         self.missing += bool(body.get("missing"))
+
+    def sessions(self) -> Ints | None:
+        """(n,) The number of each ticket's session, whose arm is drawn once; None without any."""
+        if not any(self.session):
+            return None
+        names = [name or str(row) + "\n" for row, name in enumerate(self.session)]  # no session's
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        return np.array([numbers[name] for name in names], np.int64)
 
     def bounds(self) -> tuple[Ints, Ints]:
         """(K, d) The least and the most that each arm was ever declared to cost, in units."""
