@@ -161,7 +161,7 @@ def release_on_expiry(_: Any, transaction: Transaction, due: Sequence[TicketReco
 
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
-    patch.setattr(tickets, "exceeding", lambda costs, _: [0] * len(costs))
+    patch.setattr(tickets, "_exceeding", lambda costs, _: [0] * len(costs))
 
 
 @instead_of(campaign_level, "moved_between")

@@ -88,14 +88,14 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     nothing = [0] * len(before.held)
     costs = after.costs if is_paid and after.costs else nothing
     freed = before.held if is_freed else nothing
-    parts = zip(costs, freed, exceeding(costs, freed), strict=True)
+    parts = zip(costs, freed, _exceeding(costs, freed), strict=True)
     if before.state != HELD:
         return [(0, cost, 0, -hold, over) for cost, hold, over in parts]
     is_presumed = after.state == PRESUMED
     return [(0, cost, -hold, hold * is_presumed, over) for cost, hold, over in parts]
 
 
-def exceeding(costs: Units, holds: Units) -> list[int]:
+def _exceeding(costs: Units, holds: Units) -> list[int]:
     """(d,) Return the parts of costs above holds (P6)."""
     return [max(0, cost - hold) for cost, hold in zip(costs, holds, strict=True)]
 
@@ -136,6 +136,6 @@ def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     nothing = [0] * len(ticket.held)
     costs = ticket.costs or nothing
     holds = ticket.held if ticket.source in OPEN or ticket.state == VOID else nothing
-    money = texts(costs), texts(exceeding(holds, costs)), texts(exceeding(costs, holds))
+    money = texts(costs), texts(_exceeding(holds, costs)), texts(_exceeding(costs, holds))
     late = ticket.costs is not None and ticket.source != HELD
     return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from purse.base.text import legible
 from purse.campaign.api.results import Receipt
 from purse.campaign.api.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ledger.records import Units
-from purse.campaign.ledger.ticket import TicketRecord, exceeding, receipt
+from purse.campaign.ledger.ticket import TicketRecord, receipt
 from purse.campaign.rules.transaction import Transaction, check_counted
 from purse.campaign.terms.terms import Terms
 from purse.errors import Conflict, TicketError, invalid
@@ -136,7 +137,7 @@ def _complete(
 def _cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
     """Return the cost's fields in an entry. Raise `InvalidInput` if it is too large to count."""
     holds = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
-    is_over = any(exceeding(costs, holds))
+    is_over = any(map(gt, costs, holds))
     for level in transaction.level.chain() if is_over else ():
         what = "with it what is spent would exceed what can be counted,"
         check_counted("cost", what, level.balances, costs, 1)
