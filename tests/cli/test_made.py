@@ -1,6 +1,7 @@
 """Commands are made from methods: each verb has one, and each argument can be typed."""
 
 import inspect
+import re
 
 import click
 import pytest
@@ -12,6 +13,8 @@ from purse.cli import cli
 from purse.cli.budgets import _ELSEWHERE
 from purse.cli.made import _default_of, _flag
 from purse.cli.option_texts import OPTIONS
+
+WORD = re.compile("[A-Z]{2,}")
 
 
 def commands(of: type[Campaign] | type[Account]) -> dict[str, click.Command]:
@@ -28,6 +31,9 @@ def test_every_verb_has_a_command_and_every_argument_can_be_typed(
         if row.name not in _ELSEWHERE:
             params = commands(of)[row.name.replace("_", "-")].params
             typed = {name for param in params for name in (*param.opts, param.name)}
+            # such as VALUE in KEY[=VALUE]
+            metavars = " ".join(param.metavar or "" for param in params)
+            typed |= {word.lower() for word in WORD.findall(metavars)}
             arguments = row.arguments.values()
             assert [each for each in arguments if not {each.name, _flag(each)} & typed] == []
 

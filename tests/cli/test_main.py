@@ -102,7 +102,7 @@ SMALL = "new small --arm a=1 --arm b=2 --budget 4 --policy uniform --cooldown 1h
 MISTAKES = [
     ("new 'x y' --arm a=1 --budget 5", "name='x y': must be 1 to 100 letters"),
     ("new x --budget 5", "Missing option '--arm'"),
-    ("new x --arm small --budget 1", "arm='small': must be NAME=COST, such as small=0.01"),
+    ("new x --arm small --budget 1", "arms=['small']: must say the most that a pull of each arm"),
     ("new x --arm a=1 --arm a=2 --budget 9", "arm='a': must be given once"),
     (f"{ONE},2", "cost_min=[['1', '2']]: must be one number"),
     (f"{ONE} --expires-after soon", "expires_after='soon': must be a number above 0"),
