@@ -101,7 +101,7 @@ TICKETS = f"{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket > ? ORDER BY ticket
 ENTRIES = f"{_ENTRY} {_OF} AND seq > ? ORDER BY seq LIMIT ?"
 OUTSIDE = f"""SELECT seq {_OF} AND seq < 1
 UNION ALL SELECT seq {_OF} AND seq > (SELECT seq FROM purse_levels WHERE name = ?)"""
-DIGESTED = f"{_ENTRY}, turn, digest {_OF} AND seq > ? ORDER BY seq LIMIT ?"
+DIGESTED = f"{_ENTRY}, turn, digest, session {_OF} AND seq > ? ORDER BY seq LIMIT ?"
 EVENTS = f"""{_ENTRY} {_OF} AND seq IN (
   SELECT seq {_OF} AND kind = 'event' AND seq > ? ORDER BY seq LIMIT ?
 ) ORDER BY seq"""

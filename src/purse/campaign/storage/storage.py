@@ -316,10 +316,12 @@ class Storage:
     def digested(
         self, name: str, after: int, limit: int
     ) -> list[tuple[LedgerEntry, int | None, str]]:
-        """Return the entries that follow, each with its turn in the tree and its digest."""
+        """Return the entries that follow, each with its turn in the tree and its digest; none if
+        its row has another session than its body.
+        """
         rows = self._rows(name, sql.DIGESTED, after, limit)
         return [
-            (entry, row[6], bytes(row[7]).hex())
+            (entry, row[6], bytes(row[7]).hex() if entry.body.get("session") == row[8] else "")
             for entry, row in zip(_read_entries(rows), rows, strict=True)
         ]
 
