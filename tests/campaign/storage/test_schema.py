@@ -13,8 +13,8 @@ from purse.errors import StorageUnavailable
 from tests.support.storages import TERMS, SqliteHarness, StorageHarness, balance, kinds
 
 COPY = (
-    "INSERT INTO purse_journal SELECT level, 99, at, kind, request, ticket, body, digest, turn "
-    "FROM purse_journal WHERE "
+    "INSERT INTO purse_journal SELECT level, 99, at, kind, request, ticket, body, digest, turn, "
+    "session FROM purse_journal WHERE "
 )
 
 
