@@ -15,7 +15,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from purse.asynchronous import AsyncCampaign
@@ -27,13 +27,14 @@ from purse.errors import InvalidInput, invalid
 from purse.integrations.campaign_costs import check_campaign, chosen_arm, largest_costs
 
 with needs("purse.integrations.pydantic_ai", "pydantic-ai"):
-    import genai_prices
     from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
     from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
     from pydantic_ai.models import Model, infer_model
     from pydantic_ai.models.wrapper import WrapperModel
     from pydantic_ai.settings import ModelSettings
     from pydantic_ai.usage import RequestUsage
+
+    from purse.base.token_prices import price
 
 if TYPE_CHECKING:
     from pydantic_ai import RunContext
@@ -214,15 +215,13 @@ def most_of(
 
 def _price(model: Model, usage: RequestUsage) -> Decimal:
     """Return the price of a request in dollars, rounded up to nine decimals."""
-    for provider in (model.system, None):  # the user's own provider may serve a known model
-        with suppress(LookupError):
-            priced = genai_prices.calc_price(usage, model.model_name, provider_id=provider)
-            dollars: Decimal = priced.total_price.quantize(Decimal("1e-9"), ROUND_UP)
-            return dollars
-    raise InvalidInput(
-        f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
-        "campaign.spending() and prices of your own"
-    )
+    try:
+        return price(str(model.model_name), usage, model.base_url or "")
+    except LookupError:
+        raise InvalidInput(
+            f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
+            "campaign.spending() and prices of your own"
+        ) from None
 
 
 def ticket_of(response: ModelResponse) -> dict[str, Any] | None:

@@ -6,18 +6,16 @@ reward = 0 otherwise
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from purse.campaign.ledger.ask_inputs import LONGEST_VALUE
 from purse.integrations.litellm.attempts import metadata_of
+from purse.integrations.transport.wire import Answer, read_chat
 
 VALID: Final = "valid"  # the name of the default reward
-_NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter
-_CALLS = ("tool_calls", "function_call")  # an answer that calls a function
-_OTHER_CONTENT = ("audio", "images", *_CALLS)
+_FIELDS = ("content", "text", "tool_calls", "function_call", "audio", "images")
 # {label: fields of the proxy's metadata, of which the first that is not empty counts}
 _LABELS = {
     "team": ("user_api_key_team_id",),
@@ -26,14 +24,6 @@ _LABELS = {
 }
 _GENERATED = "litellm_session_id_generated"  # marks ids that LiteLLM makes up
 _HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a secret
-
-
-def wants_json(request: Mapping[str, Any]) -> bool:
-    """Return whether a request asks for an answer in JSON: by a type, or by a class."""
-    form = request.get("response_format")
-    if isinstance(form, Mapping):
-        return str(form.get("type")).startswith("json")
-    return form is not None
 
 
 def valid_answer(answer: Any, is_json: bool) -> float:
@@ -45,22 +35,13 @@ def valid_answer(answer: Any, is_json: bool) -> float:
     choices = getattr(answer, "choices", None)
     if choices is None:
         return 1.0
-    return float(bool(choices) and all(_is_valid(one, is_json) for one in choices))
-
-
-def _is_valid(choice: Any, is_json: bool) -> bool:
-    """Return whether a choice ended normally and holds what was asked for."""
-    message = getattr(choice, "message", choice)  # a text completion has its text itself
-    text = getattr(message, "content", None) or getattr(message, "text", None)
-    if getattr(choice, "finish_reason", None) not in _NORMAL_ENDS:
-        return False
-    if not is_json or any(getattr(message, name, None) for name in _CALLS):
-        return bool(text) or any(getattr(message, name, None) for name in _OTHER_CONTENT)
-    try:
-        json.loads(text or "")
-    except ValueError:
-        return False
-    return True
+    read = Answer()
+    for index, choice in enumerate(choices):
+        message = getattr(choice, "message", choice)  # a text completion has its text itself
+        fields = {name: getattr(message, name, None) for name in _FIELDS}
+        part = {"index": index, "finish_reason": getattr(choice, "finish_reason", None)}
+        read_chat(read, {"choices": [{**part, "message": fields}]})
+    return float(read.is_valid(is_json))
 
 
 def labels_of(metadata: Mapping[str, Any]) -> dict[str, str]:

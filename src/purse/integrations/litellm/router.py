@@ -44,8 +44,8 @@ from purse.integrations.litellm.defaults import (
     labels_of,
     session_of,
     valid_answer,
-    wants_json,
 )
+from purse.integrations.transport.wire import wants_json
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm

@@ -59,7 +59,7 @@ class Answer:
             return False
         texts = ["".join(parts) for parts in self.texts.values()]
         if self.calls or not as_json:
-            return self.calls or any(texts)
+            return self.calls or (bool(texts) and all(texts))
         try:
             return bool([orjson.loads(text) for text in texts])
         except ValueError:
@@ -81,10 +81,11 @@ def read_chat(answer: Answer, event: dict[str, Any]) -> None:
     answer.id = str(event.get("id") or answer.id)
     for index, choice in enumerate(event.get("choices") or ()):
         message = choice.get("message") or choice.get("delta") or {}
-        if isinstance(text := message.get("content"), str):
+        if isinstance(text := message.get("content") or message.get("text"), str):
             answer.texts[choice.get("index", index)].append(text)
         calls = message.get("tool_calls") or ()
-        answer.calls |= bool(calls or message.get("function_call"))
+        others = ("function_call", "audio", "images")
+        answer.calls |= bool(calls) or any(message.get(name) for name in others)
         answer.take_part(text, message.get("reasoning_content"), message.get("reasoning"))
         answer.take_part(*((call.get("function") or {}).get("arguments") for call in calls))
         if end := choice.get("finish_reason"):
