@@ -190,6 +190,32 @@ def test_the_refusal_of_a_request_that_passes_says_what_answers_every_request(la
     assert str(refused.value).startswith("campaign 'chat': the request passes, as money")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_responses_are_paid_like_chats(stream: bool, lab: Lab) -> None:
+    from tests.support.provider import Provider
+
+    with Provider() as provider:
+        where = {"api_base": f"{provider.url}/v1", "mock_response": None}
+        models = lab.deployments(**where)[:2]
+        campaign = lab.campaign(models)
+        hook = lab.use(campaign, reward="valid")
+
+        async def ask() -> None:
+            router = lab.router(models=models)
+            wish = {"model": "auto", "input": "tokens=9", "metadata": {"session_id": "talk"}}
+            for _ in range(3):
+                answer: Any = await router.aresponses(**wish, max_output_tokens=50, stream=stream)
+                if stream:
+                    async for _ in answer:
+                        pass
+            assert await hook.flush(60) == 0
+
+        lab.run(ask())
+        assert lab.ended(campaign) == {"told": 3}
+        assert len({model for model, _ in provider.books.calls}) == 1  # the session's
+        assert Decimal(campaign.status().purses[0].spent) == provider.books.charged
+
+
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[httpx.Client]:
     if not SOAK:

@@ -39,7 +39,7 @@ _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
 LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
-LoadAsk = Callable[[str, int], LedgerEntry | None]  # finds the last ask of a session before one
+_LoadAsk = Callable[[str, int], LedgerEntry | None]  # finds the last ask of a session before one
 LoadLabel = Callable[[Label], LabelBudget | None]  # finds the budget of a label
 
 
@@ -82,7 +82,7 @@ class Replay:
         load: Load,
         reports: LoadReports = lambda _: (),
         load_label: LoadLabel | None = None,
-        load_ask: LoadAsk | None = None,
+        load_ask: _LoadAsk | None = None,
     ) -> None:
         self.level, self.load, self.reports = level, load, reports
         self.load_label, self.load_ask = load_label, load_ask
