@@ -182,5 +182,7 @@ def test_options_are_checked(make: Make) -> None:
         with pytest.raises(purse.InvalidInput) as caught:
             purse.http_client(campaign, **options)
         assert words in str(caught.value)
+    with pytest.raises(purse.InvalidInput, match="must have skip=False"):
+        purse.http_client(make(skip=True, horizon=9))
     with pytest.raises(purse.InvalidInput, match=r"must be a purse\.Campaign"):
         purse.http_client("c0")

@@ -68,6 +68,8 @@ class Transport:
         wait: float = 2.0,
     ) -> None:
         check_campaign("campaign", campaign)
+        if hasattr(campaign, "terms") and campaign.terms.may_skip:
+            raise invalid("campaign", campaign, "must have skip=False: no request passes here")
         if reward not in (None, _VALID) and not callable(reward):
             raise invalid(
                 "reward", reward, "must be 'valid', None, or a function of a request and an answer"
