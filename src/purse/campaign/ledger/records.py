@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -142,7 +143,7 @@ class Head:
 
     def to_json(self) -> str:
         """Return the head as it is stored."""
-        return orjson.dumps({name: fact for name, fact in vars(self).items() if fact}).decode()
+        return orjson.dumps(dict(filter(itemgetter(1), vars(self).items()))).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Head:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby
-from operator import sub
+from operator import attrgetter, sub
 from typing import Any, TypeVar, cast
 
 from purse.base.fork_safety import reset_after_fork
@@ -134,14 +134,10 @@ class Committer:
             if operations[0].asks:
                 self.policy = self.policy or self._teacher.next_policy()
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
-            wants = ReadRequest(
-                _unique([operation.tickets for operation in operations]),
-                _unique([operation.requests for operation in operations]),
+            wants = _joined(
+                operations,
                 None if policy is None else policy.seq,
                 self.storage.now() if any(operation.expires for operation in operations) else None,
-                _unique([operation.labels for operation in operations]),
-                _unique([operation.limits for operation in operations]),
-                _unique([operation.sessions for operation in operations]),
             )
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
@@ -317,6 +313,25 @@ def _wake(operation: _QueuedOperation) -> None:
             operation.ready.release()
 
 
-def _unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:
-    """Return each value once, in order."""
-    return several[0] if len(several) == 1 else list(dict.fromkeys(chain.from_iterable(several)))
+def _joined(
+    operations: Sequence[_QueuedOperation], reports_after: int | None, due: int | None
+) -> ReadRequest:
+    """Return what operations want to be read, each value once, in order."""
+    if len(operations) == 1:
+        (one,) = operations
+        return ReadRequest(
+            one.tickets, one.requests, reports_after, due, one.labels, one.limits, one.sessions
+        )
+
+    def unique(name: str) -> list[Any]:
+        return list(dict.fromkeys(chain.from_iterable(map(attrgetter(name), operations))))
+
+    return ReadRequest(
+        unique("tickets"),
+        unique("requests"),
+        reports_after,
+        due,
+        unique("labels"),
+        unique("limits"),
+        unique("sessions"),
+    )

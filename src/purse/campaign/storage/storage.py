@@ -144,8 +144,9 @@ class Storage:
                 if repeats := [number for answer in answers for number in _ticket_range(answer)]:
                     more = session.read([self._among(self._about, name, repeats)])  # one more trip
                     about += _read_entries(more[0])
-                labels = dict[Label, LabelBudget]()
-                if limits := {*levels[-1].head.limits, *wants.limits}:  # one more trip
+                labels: dict[Label, LabelBudget] = {}
+                if levels[-1].head.limits or wants.limits:  # one more trip
+                    limits = {*levels[-1].head.limits, *wants.limits}
                     asked = (e.body.get("labels", {}) for e in (*about, *due) if e.kind == "asked")
                     all_labels = {*wants.labels, *(one for each in asked for one in each.items())}
                     wanted = sorted(label for label in all_labels if label[0] in limits)
