@@ -175,7 +175,7 @@ def test_ports_are_this_machines_own_and_those_that_the_images_listen_on() -> No
 
 
 def test_the_variables_of_the_service_are_read_by_purse_or_by_libpq() -> None:
-    (own,) = (each.envvar for each in serve.params if each.envvar)
+    (own,) = (each.envvar for each in serve.params if each.name == "storage")
     libpq = {each.envvar.decode() for each in psycopg.pq.Conninfo.get_defaults() if each.envvar}
     given = set(SERVICES["purse"]["environment"])
     assert given == {own, "PGPASSWORD"}
@@ -225,7 +225,7 @@ def test_the_unit_starts_purse_with_folders_that_it_may_write() -> None:
     assert int(*unit()["TimeoutStopSec"]) > _SHUTDOWN_TIMEOUT_S
     assert unit()["ProtectSystem"] == ["strict"]
     variables = dict(line.split("=", 1) for line in unit()["Environment"])
-    (own,) = (each.envvar for each in serve.params if each.envvar)
+    (own,) = (each.envvar for each in serve.params if each.name == "storage")
     assert variables == {
         own: f"sqlite:////var/lib/{unit()['StateDirectory'][0]}/purse.db",
         "NUMBA_CACHE_DIR": f"/var/cache/{unit()['CacheDirectory'][0]}",

@@ -173,7 +173,8 @@ def test_labels_are_read_by_size_with_all_resources(harness: StorageHarness) -> 
     for team, cost in (("x", "0.6"), ("y", "0.9"), ("z", 3)):
         campaign.tell(campaign.ask(labels={"team": team}), 1, [cost, 2])
     storage, unit = campaign.storage, 10**9
-    assert sorted(tuple(row) for row in storage.largest("c", "team", 2)) == [
+    sums = [(*row[:4], *row[5:9]) for row in map(tuple, storage.largest("c", "team", 2))]
+    assert sorted(sums) == [  # without what only labels with a limit have
         ("team", "y", 0, 1, 9 * unit // 10, 0, 0, 0),
         ("team", "y", 1, 1, 2 * unit, 0, 0, 0),
         ("team", "z", 0, 1, 3 * unit, 0, 0, 2 * unit),
@@ -222,7 +223,7 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
     campaign = played(harness)
     before = (balance(campaign), kinds(campaign))
     found = campaign.storage.level("c")[-1]
-    row = (found.key, 99, 0, "paused", None, None, "{}", b"", None)
+    row = (found.key, 99, 0, "paused", None, None, "{}", b"", None, None)
 
     def overspend(_: Any) -> Writes:
         moves = [(found.key, 0, [0, 101 * 10**9, 0, 0, 0, 0])]
