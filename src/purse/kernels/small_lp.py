@@ -65,7 +65,8 @@ def set_limit(lp: SmallLp, j: int, limit: float) -> None:
 def solve(lp: SmallLp) -> float:
     """Write the solution to `pulls`; return its sum. A column that uses nothing stays at 0."""
     k = lp.gains.shape[0]
-    best = k  # not -1: a literal has a type of its own, and `_run_simplex` would be compiled twice
+    # not -1: a literal has a type of its own, and `_run_simplex` would be compiled twice
+    best: int = k
     largest = 0.0
     capped = False
     for i in range(k):
