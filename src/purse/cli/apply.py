@@ -98,7 +98,7 @@ def _entry(kind: str, name: str, table: dict[str, Any], where: str) -> _Entry:
 
 
 def _compare(entries: list[_Entry], address: str) -> list[_Change]:
-    """Return what becomes of each entry. Raise what its creation or its change would raise."""
+    """Return the step of each entry. Raise what its creation or its change would raise."""
     from purse.campaign.run import local_level
     from purse.campaign.storage.connect import connect, in_memory
 

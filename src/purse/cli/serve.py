@@ -173,7 +173,7 @@ def rotate(name: str, overlap: float, expires_after: float | None, tokens: Path)
 
 
 def _shown(path: Path, name: str) -> str:
-    """Return what the newest token of a name may do, in words."""
+    """Return the role and the reach of the newest token of a name, in words."""
     from purse.service.tokens import TokenFile
 
     newest = [line for line in TokenFile(path).current() if line.name == name][-1]

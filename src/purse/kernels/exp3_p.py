@@ -46,7 +46,7 @@ class Exp3PState(NamedTuple):
     age: Ints  # (1,) reports since all weights were computed
 
 
-class Exp3PScratch(NamedTuple):
+class _Exp3PScratch(NamedTuple):
     """Room for the chances under a mask."""
 
     chances: Floats  # (K,)
@@ -73,13 +73,13 @@ def new_learner(n_actions: int) -> Exp3PState:
     return Exp3PState(np.zeros(n_actions), chances, weights, np.zeros(1, np.int64))
 
 
-def scratch(params: Any, problem: Problem) -> Exp3PScratch:
+def scratch(params: Any, problem: Problem) -> _Exp3PScratch:
     """Allocate room for the chances under a mask."""
-    return Exp3PScratch(np.zeros(problem.n_arms))
+    return _Exp3PScratch(np.zeros(problem.n_arms))
 
 
 @kernel
-def choose(params: Any, state: Any, scratch: Exp3PScratch, now: Now, play: Play) -> None:
+def choose(params: Any, state: Any, scratch: _Exp3PScratch, now: Now, play: Play) -> None:
     """Draw an action by its chance; the one beyond the arms, if there is one, lets the round
     pass.
     """

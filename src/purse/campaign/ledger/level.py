@@ -216,7 +216,7 @@ class Level:
         return [min(parts) for parts in zip(*rests, strict=True)]
 
     def holders(self, labels: Sequence[LabelBudget]) -> list[Level | LabelBudget]:
-        """Return what has to have room for a hold: this level, those above, and labels."""
+        """Return the budgets in which a hold needs room: this level, those above, and labels."""
         return [*self.chain(), *labels]
 
     def periods(self) -> dict[str, int]:

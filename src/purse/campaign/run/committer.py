@@ -316,7 +316,7 @@ def _wake(operation: _QueuedOperation) -> None:
 def _joined(
     operations: Sequence[_QueuedOperation], reports_after: int | None, due: int | None
 ) -> ReadRequest:
-    """Return what operations want to be read, each value once, in order."""
+    """Return the rows that operations need, each value once, in order."""
     if len(operations) == 1:
         (one,) = operations
         return ReadRequest(

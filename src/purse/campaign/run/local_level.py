@@ -132,7 +132,7 @@ class LocalLevel:
         )
 
     def try_update(self, terms: Any) -> Transaction:
-        """Return what `update` would do, and write nothing. Raise what it would raise."""
+        """Return the changes that `update` would make, unwritten. Raise what it would raise."""
         terms.check_same_as(self.terms, CHANGING)
         level, _, now = self.look()
         transaction = Transaction(level, now)

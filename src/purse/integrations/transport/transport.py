@@ -147,7 +147,7 @@ class Transport:
             return refusal(request, InvalidInput(f"this request is not made: {error}"))
 
     def _wishes(self, request: Any, attempt: Attempt) -> dict[str, Any]:
-        """Return what to ask the campaign for: one of the models that may answer."""
+        """Return the arguments of the ask: the models that may answer, labels and session."""
         attempt.offers = offers = self._offers(attempt)
         labels = dict(self.labels(request, attempt.body) or {})
         if ANY in offers:

@@ -166,7 +166,7 @@ def form_of(method: str, path: str) -> Form | None:
 
 
 def conditions_of(body: Mapping[str, Any]) -> dict[str, str]:
-    """Return what prices depend on, of a request or of an answer."""
+    """Return the fields of a request or an answer on which prices depend."""
     return {name: body[name] for name in _PRICED if isinstance(body.get(name), str)}
 
 

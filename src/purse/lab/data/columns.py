@@ -113,7 +113,7 @@ def _parts(column: str) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", name)) - {""}
 
 
-def find_columns(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
+def _find_columns(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     """Return the columns by what they are: those that are wanted and there, else by words.
 
     wanted   the names by what the columns are
@@ -171,7 +171,7 @@ def recognised(source: Source, question: Question) -> tuple[Source, Question]:
     log = question.probability in (None, *ASSUMED, *columns)
     if (wide and question.arm not in columns) or (question.round in columns and not log):
         return source, question
-    roles = find_columns(source, question.names)
+    roles = _find_columns(source, question.names)
     if {"arm", "cost"} - set(roles):
         raise name_them(source, question.names)
     if question.reward not in columns:
@@ -183,7 +183,7 @@ def recognised(source: Source, question: Question) -> tuple[Source, Question]:
         )
     names: dict[str, Any] = {role: roles[role] for role in ("arm", "cost")}
     if not log:
-        names["probability"] = probability_in(source, question) or "frequency"
+        names["probability"] = _probability_in(source, question) or "frequency"
     for column in columns:
         if _parts(column) & _TIMES and source.is_time(column):
             source = source.in_order(column)
@@ -201,9 +201,9 @@ def currency_of(cost: str) -> str:
     return marks.pop() if len(marks) == 1 else ""
 
 
-def probability_in(source: Source, question: Question) -> str | None:
+def _probability_in(source: Source, question: Question) -> str | None:
     """Return the column that by its name and its numbers has probabilities, if there is one."""
-    name = find_columns(source, question.names).get("probability")
+    name = _find_columns(source, question.names).get("probability")
     if name is None:
         return None
     values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()

@@ -39,7 +39,7 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
         return data
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         return read_journal_log(Path(data), question)
-    source = data if isinstance(data, Source) else open_source(data, question)
+    source = data if isinstance(data, Source) else _open_source(data, question)
     if set(source.frame.columns) >= SHADOW:
         return read_shadow(source)
     source, question = _with_names(source, question)
@@ -51,7 +51,7 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
     return read_log(filled, question) if log else read_table(filled, question)
 
 
-def open_source(data: Data, question: Question) -> Source:
+def _open_source(data: Data, question: Question) -> Source:
     """Return the rows, with names of columns as the question writes them."""
     return aligned(read(data, decimal=question.decimal, empty=question.empty), question.names)
 
