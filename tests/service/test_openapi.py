@@ -29,6 +29,7 @@ ELSEWHERE = {
     "/arms": "changing",
     "/(budget|charges)$": "billed",
     "/probabilities$": "untouched",
+    "/limits$": "limited",
 }
 ROOM = {"capacity": 10_000, "cost_ceiling": "0.1"}
 # each has tickets of its own, which the others leave open
@@ -71,6 +72,7 @@ def _campaigns() -> None:
         # arms that cool down would be answered with a 503
         send("/campaigns", **{**PROMPTS, "name": name, "cooldown": None, **room})
     send("/campaigns/prompts/asks", n=72)
+    send("/campaigns/limited/asks", labels={"tenant": "acme"})
 
 
 def aim(case: Any) -> None:
@@ -96,6 +98,8 @@ def aim(case: Any) -> None:
     changes_arm = case.path.endswith(("/arms/set", "/arms/retire"))
     if changes_arm and isinstance(case.body, dict) and is_name(case.body.get("name")):
         case.body["name"] = "small"
+    if case.path.endswith("/limits") and isinstance(case.body, dict) and "key" in case.body:
+        case.body["key"] = "tenant" if is_name(case.body["key"]) else case.body["key"]
     if case.path.endswith(("/asks", "/probabilities")) and isinstance(case.body, dict):
         aim_arms(case.body)
     reports = case.body.get("reports") if isinstance(case.body, dict) else None

@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import StringIO
 from typing import Any
 
-from purse.errors import AskRefused, Conflict, PurseError
+from purse.errors import AskRefused, Conflict, InvalidInput, PurseError
 
 HOUR = 3_600_000
 UNIT = 10**9
@@ -163,7 +163,8 @@ class Player:
             case 3:
                 campaign.set_limit(draw.choice(["user", "run"]), draw.choice(["3", "9", "12"]))
             case 4 if draw.random() < 0.2:
-                campaign.set_limit("agent", "25")
+                with suppress(InvalidInput):  # nothing had that label so far
+                    campaign.set_limit("agent", "25")
             case _:
                 with suppress(PurseError):
                     campaign.charge(draw.choice(["0.5", "-0.25"]), {"user": user, "agent": "a"})

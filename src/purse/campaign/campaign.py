@@ -52,6 +52,7 @@ from purse.policies import DEFAULT
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from purse.campaign.rules.transaction import Transaction
     from purse.campaign.terms.terms import Terms
 
 T = TypeVar("T")
@@ -570,7 +571,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """Set what each value of a key of labels may spend and hold, or what one value may, from
         now on; return the new status.
 
-        key      such as "user"; one that had no limit counts from now on
+        key      such as "user", of asks so far or with a limit; a new limit counts from now on
         amount   for several resources one for each; None: a value has that of its key again
         value    such as "ada", whose limit alone changes, and who may not have asked yet; None: all
                  that have none of their own
@@ -588,8 +589,13 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         if amount is None and value is None:
             raise invalid("amount", amount, "must be an amount; None is for one value of a key")
         units = None if amount is None else self._local.terms.amounts("amount", amount, low=0)
+
+        def decide(change: Transaction) -> None:
+            operators.check_limited_key(change, key)
+            operators.set_limit(change, key, value, units)
+
         self._local.do(
-            lambda change: operators.set_limit(change, key, value, units),
+            decide,
             labels=() if value is None else ((key, value),),
             limits=(key,),
         )

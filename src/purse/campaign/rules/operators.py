@@ -112,6 +112,17 @@ def set_limit(transaction: Transaction, key: str, value: str | None, units: Unit
         transaction.add("limited", body)
 
 
+def check_limited_key(transaction: Transaction, key: str) -> None:
+    """Raise `InvalidInput` for a key that no ticket has had and that has no limit: a misspelt one
+    would refuse every ask from now on.
+    """
+    level = transaction.campaign
+    known = sorted({*level.head.labels, *level.head.limits})
+    if key not in known:
+        names = ", ".join(known) or "none so far"
+        raise invalid("key", key, f"must be a key of the labels of this campaign: {names}")
+
+
 def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:
     """Make events by these rules from now on."""
     if list(alerts) != transaction.level.head.alerts:
