@@ -22,6 +22,7 @@ import purse
 from purse import Campaign
 from purse.integrations.transport import wire
 from tests.support.paths import ROOT
+from tests.support.processes import in_loop
 from tests.support.provider import Provider
 
 openai = pytest.importorskip("openai")
@@ -104,7 +105,7 @@ def test_chats_and_responses_whole_and_streamed_are_paid_to_the_cent(
             async for _ in await sdk.chat.completions.create(**asked("tokens=9"), stream=True):
                 pass
 
-    asyncio.run(main())
+    in_loop(main())
     check_books(campaign, provider, told=8)
     httpx = pytest.importorskip("httpx")
     if openai.__version__ < "3":  # which takes httpx2 alone
@@ -391,7 +392,7 @@ def test_64_streams_at_once_and_a_budget_that_ends_amid_them(
 
             return Counter(await asyncio.gather(*map(one, range(n))))
 
-    assert asyncio.run(main(campaign, 64, "tokens=40 delay=.002")) == {200: 64}
+    assert in_loop(main(campaign, 64, "tokens=40 delay=.002")) == {200: 64}
     sdk = client(campaign, timeout=60)
 
     def stream(number: int) -> None:
@@ -401,7 +402,7 @@ def test_64_streams_at_once_and_a_budget_that_ends_amid_them(
         list(pool.map(stream, range(64)))
     check_books(campaign, provider, told=128)
     before, small = provider.books.charged, make({"gpt-5-mini": "0.002", "gpt-5": "0.01"}, "0.05")
-    ends = asyncio.run(main(small, 64, "tokens=400 delay=.001", wait=0.5))
+    ends = in_loop(main(small, 64, "tokens=400 delay=.001", wait=0.5))
     spent, unknown = money(small)
     assert (spent, unknown) == (provider.books.charged - before, 0)
     assert spent <= Decimal("0.05")
@@ -430,7 +431,7 @@ def test_cancelled_streams_stay_held_and_others_are_told(make: Make, provider: P
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    asyncio.run(main())
+    in_loop(main())
     counts = campaign.status().counts
     assert (counts["told"], counts["held"]) == (16, 16)
     until(lambda: len(provider.books.calls) == 32)
