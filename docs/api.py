@@ -38,6 +38,7 @@ PAGES = {
         (
             "purse.campaign",
             "purse.asynchronous",
+            "purse.integrations.transport",
             "purse.live",
             "purse.identification.recommendation",
             "purse.identification.certificate",
