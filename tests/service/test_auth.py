@@ -49,6 +49,7 @@ BODY: dict[str, Any] = {
     "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
     **{f"{at}/{way}": {"amount": 1} for at in (P, A) for way in ("top-ups", "budget", "charges")},
     **{f"{at}/alerts": {"alerts": ["80%"]} for at in (P, A)},
+    f"{P}/asks": {"labels": {"tenant": "acme"}},
     f"{P}/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
     f"{P}/tickets/1/tell": {"reward": 1, "cost": 0},
     f"{P}/tickets/1/settle": {"cost": 0},
