@@ -230,6 +230,11 @@ def test_create_takes_other_limits_if_it_may_update(tmp_path: Any) -> None:
     assert campaign.status().limits == {"agent": ("1",), "run": ("4.5",), "user": ("3",)}
     assert len(campaign.ask_many(9, **SMALL)) == 2
     check(campaign)
+    many = {"limits": limits | {f"key-{number}": "1" for number in range(5)}}
+    Campaign.create("c", **TERMS | many, **place, exist_ok="update")
+    more = {"limits": {"more": "1"}}
+    with pytest.raises(InvalidInput, match="labels='more': must be one of the 8 keys"):
+        Campaign.create("c", **TERMS | more, **place, exist_ok="update")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "http"])
