@@ -2,8 +2,6 @@
 worker that needs it, and a real browser: the system's Chromium.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

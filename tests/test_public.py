@@ -1,7 +1,5 @@
 """The public names, the API and the commands change on purpose only, and documents run."""
 
-from __future__ import annotations
-
 import gc
 import re
 import subprocess

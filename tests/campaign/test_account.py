@@ -1,7 +1,5 @@
 """Accounts: a hold has to fit every level, and every level has its own journal and purses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 new budgets. The numbers of the first tests are computed by hand.
 """
 
-from __future__ import annotations
-
 import io
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """`with campaign.spending()`: what is reported at the end of the block."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

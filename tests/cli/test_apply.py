@@ -1,7 +1,5 @@
 """`purse apply FILE`: the difference, twice, cut off in the middle, and what is refused."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

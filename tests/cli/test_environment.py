@@ -1,7 +1,5 @@
 """Options from the environment and from a file, and which variables are said to be ignored."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

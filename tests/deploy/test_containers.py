@@ -2,8 +2,6 @@
 what they name is there, and fits the service.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The commands of the page on operations are ones that purse, the compose file and shells take."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

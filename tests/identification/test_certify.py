@@ -1,7 +1,5 @@
 """The most that the best way can gain: by hand, against HiGHS, and how often it is wrong."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The best arm from sums of reports: bounds by hand, confidence, caps, and what peeking does."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

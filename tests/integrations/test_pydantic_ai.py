@@ -1,7 +1,5 @@
 """A campaign under the models of an agent, with functions in place of providers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any

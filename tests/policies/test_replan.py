@@ -1,7 +1,5 @@
 """`replan`: its rule, and corners: nothing costs, nothing is left, arms are equal or capped."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any

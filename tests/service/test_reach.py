@@ -1,7 +1,5 @@
 """What a token with a scope sees of every route: what is below its names, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

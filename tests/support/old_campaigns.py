@@ -2,8 +2,6 @@
 entry, tree of three levels, and overruns that the rule of today would have met with a refusal.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from io import StringIO
 from typing import Any

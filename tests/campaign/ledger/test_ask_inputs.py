@@ -1,7 +1,5 @@
 """Campaigns with contexts: what is checked, what is stored, and what the policy sees of it."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

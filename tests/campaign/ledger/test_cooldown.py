@@ -1,7 +1,5 @@
 """Arms whose calls fail: cool-downs, probes and recovery, from the failures in the journal."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from typing import Any

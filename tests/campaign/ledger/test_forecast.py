@@ -1,7 +1,5 @@
 """A horizon from the times of asks: the formula, clocks, terms, what a campaign says of it."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Entries and what they change, without a storage: on a ticket, its level and the levels above."""
 
-from __future__ import annotations
-
 from itertools import count, permutations, product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Policies that see the masks of earlier asks, in campaigns: counted by hand, and as in memory."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Budgets that are renewed: what each period has, and what comes back from ended ones."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

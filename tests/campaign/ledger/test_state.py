@@ -1,7 +1,5 @@
 """The one state of a campaign and of an account: each way from one to another, and why."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

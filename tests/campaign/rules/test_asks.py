@@ -1,7 +1,5 @@
 """Asks: what a ticket holds, which arms it may have, refusals, and repeats of requests."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

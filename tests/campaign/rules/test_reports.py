@@ -1,7 +1,5 @@
 """Reports on tickets, whole or in parts: what each state makes of each verb, worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

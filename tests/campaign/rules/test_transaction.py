@@ -2,8 +2,6 @@
 audit.
 """
 
-from __future__ import annotations
-
 from io import StringIO
 from typing import Any
 

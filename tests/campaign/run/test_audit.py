@@ -2,8 +2,6 @@
 made right again; they go on from the last one, and say what they do not decide again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copy

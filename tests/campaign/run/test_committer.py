@@ -2,8 +2,6 @@
 durable.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

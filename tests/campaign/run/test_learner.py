@@ -1,7 +1,5 @@
 """A learner runs as plain Python at once, and as machine code after some seconds of use."""
 
-from __future__ import annotations
-
 import json
 import logging
 import random

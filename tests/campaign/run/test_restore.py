@@ -1,7 +1,5 @@
 """Exports and what is made from them: read line by line, restored as a whole, and gone on with."""
 
-from __future__ import annotations
-
 import io
 from contextlib import suppress
 from pathlib import Path

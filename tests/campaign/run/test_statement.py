@@ -1,7 +1,5 @@
 """Monthly statements: they add up, to the journal and from month to month, and never change."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from random import Random
 from typing import Any

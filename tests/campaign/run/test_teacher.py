@@ -1,7 +1,5 @@
 """A policy learns again when an arm costs more than it can know, or when an arm was added."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Storages of an earlier purse go on with this one; nothing of their journals is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

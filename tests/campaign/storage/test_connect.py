@@ -1,7 +1,5 @@
 """Addresses, files and servers: what is found there, made there, and refused."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

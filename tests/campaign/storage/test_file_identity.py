@@ -1,7 +1,5 @@
 """SQLite's files removed, replaced or seen under another name while campaigns use them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """The fair lock among processes, and the side file that it locks."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Tables of version 9, as an earlier purse has filled them, become those of version 10."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What SQL itself refuses, and tables of other versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ SQLite plans without statistics. PostgreSQL is asked with a long journal, before
 gathered statistics.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

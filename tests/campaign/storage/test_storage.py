@@ -1,7 +1,5 @@
 """What a storage reads and writes, on every dialect."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Arms that come and go, and prices that change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

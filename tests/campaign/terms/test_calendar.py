@@ -1,7 +1,5 @@
 """Boundaries of periods against a calendar that looks at clocks on the wall."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

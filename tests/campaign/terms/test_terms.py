@@ -1,7 +1,5 @@
 """What a campaign may be: its terms, and how they are refused."""
 
-from __future__ import annotations
-
 import io
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which share of the best a campaign has earned for certain."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

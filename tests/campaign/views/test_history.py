@@ -1,7 +1,5 @@
 """The history of a campaign: the fold of a journal written by hand, and of a campaign's own."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import asdict

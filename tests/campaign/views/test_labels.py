@@ -1,7 +1,5 @@
 """Labels of asks: what they may be, what is summed for them, and what an audit finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Which arm of a campaign is best."""
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace

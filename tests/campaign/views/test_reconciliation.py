@@ -1,7 +1,5 @@
 """A bill beside the books: what is counted on which day, and which price fits."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What a campaign says of itself: its status, its tickets and its journal."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The file of receivers: read whole, or refused in a line that shows no secret."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Deliveries: in order, at least once, with the same key, and nobody waits for a bad receiver."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

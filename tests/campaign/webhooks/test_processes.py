@@ -2,8 +2,6 @@
 same key.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

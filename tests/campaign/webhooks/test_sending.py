@@ -2,8 +2,6 @@
 called.
 """
 
-from __future__ import annotations
-
 import socket
 import ssl
 import time

@@ -1,7 +1,5 @@
 """A provider on loopback for all tests, and campaigns that are audited at their end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """SDKs and frameworks that hand a client on, as they are, against the provider."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The SDK of OpenAI, as it is, against a provider with books of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import gc

@@ -1,7 +1,5 @@
 """The seconds for which a provider wants to rest, in all forms of its headers."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 from types import SimpleNamespace
 

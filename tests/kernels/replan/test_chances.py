@@ -1,7 +1,5 @@
 """The arms that a plan may use, and the chances from it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Means that fade, and the test for changes."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

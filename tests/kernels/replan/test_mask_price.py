@@ -1,7 +1,5 @@
 """One price of money for rounds with different masks, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

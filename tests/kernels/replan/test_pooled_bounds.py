@@ -1,7 +1,5 @@
 """What arms teach about each other, and the bounds from it, by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features of tables, as files have them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exports of other programs, as they are read: arms, costs, rewards, and what is no round."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What another policy would have earned in the place of a campaign's own, from its journal."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

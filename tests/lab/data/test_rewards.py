@@ -1,7 +1,5 @@
 """Rewards from a file beside the log, and logs whose columns do not say enough."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

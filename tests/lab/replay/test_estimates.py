@@ -1,7 +1,5 @@
 """Estimates from logs: how good they are, and when there are none."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows of a log, drawn by weight."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

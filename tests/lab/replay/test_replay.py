@@ -1,7 +1,5 @@
 """Replays as users call them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

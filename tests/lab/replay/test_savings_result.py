@@ -1,7 +1,5 @@
 """What is said about savings: the sentence, the table, the page, and the campaign to create."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
