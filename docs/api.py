@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from docstrings import comments, markdown, prose, summary
+from docstrings import comments, markdown, prose, summary, written_types
 
 import purse
 
@@ -173,13 +173,10 @@ def is_internal(module: str) -> bool:
 def returned(item: Any, classes: dict[str, type]) -> Iterator[type]:
     """Yield the classes that a function returns, or that the members of a class do."""
     if inspect.isfunction(item) or inspect.ismethod(item):
-        texts = [str(item.__annotations__.get("return", ""))]
+        texts = [written_types(item).get("return", "")]
     elif isinstance(item, type):
         texts = [split_annotated(kind)[0] for kind in fields(item).values()]
-        texts += [
-            str(getattr(target(member), "__annotations__", {}).get("return", ""))
-            for _, member in members(item)
-        ]
+        texts += [written_types(target(member)).get("return", "") for _, member in members(item)]
     else:
         texts = []
     for word in dict.fromkeys(re.findall(r"\w+", " ".join(texts))):
@@ -247,7 +244,7 @@ def describe(label: str, item: Any, links: dict[str, str]) -> str:
         doc = markdown(inspect.getdoc(member) or "", links)
         call = target(member)
         if isinstance(inspect.getattr_static(item, name), (property, *CACHED)):
-            kind = str(call.__annotations__.get("return", ""))
+            kind = written_types(call).get("return", "")
             parts.append(directive(4, "attribute", name, doc, kind))
         else:
             parts.append(directive(4, "method", f"{name}{signature(call)}", doc))
@@ -274,8 +271,8 @@ def fields(cls: type) -> dict[str, str]:
     if not (hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields")):
         return {}
     texts = vars(sys.modules[cls.__module__])
-    own = inspect.get_annotations(cls)
-    return {name: spell_out(str(kind), texts) for name, kind in own.items() if name[0] != "_"}
+    own = written_types(cls).items()
+    return {name: spell_out(kind, texts) for name, kind in own if name[0] != "_"}
 
 
 def spell_out(kind: str, texts: Mapping[str, Any]) -> str:
@@ -324,7 +321,7 @@ def target(member: Any) -> Any:
 def signature(function: Any) -> str:
     """Return parameters with types and defaults, and the type that is returned."""
     parts, starred = [], False
-    called = inspect.signature(function)
+    called, kinds = inspect.signature(function), written_types(function)
     for parameter in called.parameters.values():
         if parameter.name in ("self", "cls"):
             continue
@@ -337,13 +334,13 @@ def signature(function: Any) -> str:
             else int(parameter.kind is parameter.VAR_POSITIONAL)
         )
         text = "*" * stars + parameter.name
-        if parameter.annotation is not parameter.empty:
-            text += f": {parameter.annotation}"
+        if parameter.name in kinds:
+            text += f": {kinds[parameter.name]}"
         if parameter.default is not parameter.empty:
             value = repr(parameter.default)
             text += f" = {value if len(value) <= LONGEST else '...'}"
         parts.append(text)
-    result = "" if called.return_annotation is called.empty else f" -> {called.return_annotation}"
+    result = f" -> {kinds['return']}" if "return" in kinds else ""
     return f"({', '.join(parts)}){result}"
 
 

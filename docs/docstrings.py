@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 # `n_paths, seed    how many, and the seed`: names, at least two spaces, and what they are
 ENTRY = re.compile(r"([\w.*`\"'][^\s,]*(?:, ?[\w.*`\"'][^\s,]*)*) {2,}(\S.*)")
@@ -78,6 +79,21 @@ def prose(text: str, links: Mapping[str, str]) -> str:
 def summary(text: str | None) -> str:
     """Return the first sentence or paragraph of a docstring, on one line."""
     return (inspect.cleandoc(text or "").split("\n\n")[0]).replace("\n", " ")
+
+
+def written_types(item: Any) -> dict[str, str]:
+    """Return the types of a function's parameters, with "return", or those of a class's fields, as
+    its file has them.
+    """
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(item))).body
+    nodes: dict[str, ast.expr | None] = {}
+    if isinstance(tree, ast.ClassDef):
+        own = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
+        nodes = {ast.unparse(node.target): node.annotation for node in own}
+    elif isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
+        every = [node for node in ast.walk(tree.args) if isinstance(node, ast.arg)]
+        nodes = {node.arg: node.annotation for node in every} | {"return": tree.returns}
+    return {name: ast.unparse(node) for name, node in nodes.items() if node}
 
 
 def comments(cls: type) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """The errors that purse raises on purpose: each is a `PurseError` whose message says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 _LONG = 1_000  # entries of what is not shown in an error

@@ -3,8 +3,6 @@
 Results go to stdout and everything else to stderr. `purse.base.exit_codes` has the exit codes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

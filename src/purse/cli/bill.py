@@ -1,7 +1,5 @@
 """A provider's cost report, read as a bill: a table of formats says which field holds what."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta

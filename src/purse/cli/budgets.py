@@ -1,7 +1,5 @@
 """The verbs that `purse campaign` and `purse account` share."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

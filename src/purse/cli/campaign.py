@@ -1,7 +1,5 @@
 """The verbs of `purse campaign` that are more than a call of the library."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Mapping

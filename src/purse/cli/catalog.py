@@ -1,7 +1,5 @@
 """Verbs that look up: `policies`, `worlds`; and `warm`, which compiles ahead."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

@@ -2,8 +2,6 @@
 first, then the environment, then the file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

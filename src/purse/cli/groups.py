@@ -2,8 +2,6 @@
 budget with its tickets, and `account`, one budget for many campaigns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any, TypeAlias
 

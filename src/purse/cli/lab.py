@@ -1,7 +1,5 @@
 """The group of verbs for simulated worlds: `lab`."""
 
-from __future__ import annotations
-
 import click
 
 from purse.cli import catalog, simulate, study, theory

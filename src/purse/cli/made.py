@@ -2,8 +2,6 @@
 docstring and that of its options from `option_texts`.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Options that several verbs share, and completions for the Tab key."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, reduce

@@ -1,7 +1,5 @@
 """`purse recommend`: which arm is best, in a campaign or in a simulated world."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `reconcile` of campaigns and accounts: a bill beside the books."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ A comparison or a replay that is asked for with options has them in the name of 
 hash, so that no report replaces another.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The results of verbs of campaigns and accounts, printed: JSON for machines, lines for people."""
 
-from __future__ import annotations
-
 import csv
 import re
 import sys

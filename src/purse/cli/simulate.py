@@ -1,7 +1,5 @@
 """Verbs that play: `simulate`, `regret`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

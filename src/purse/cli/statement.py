@@ -1,7 +1,5 @@
 """The command `purse account statement`: what an account, and all below it, had and spent."""
 
-from __future__ import annotations
-
 import click
 
 from purse.campaign.account import Account

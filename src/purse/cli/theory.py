@@ -1,7 +1,5 @@
 """Verbs of theory: `bounds`, `optimum`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """The address of a server, the token for it, and the proxy between here and there."""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 from urllib.parse import urlsplit

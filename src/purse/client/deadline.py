@@ -1,7 +1,5 @@
 """A request over a socket that ends at a deadline, however slowly the bytes come."""
 
-from __future__ import annotations
-
 import io
 import socket
 import time

@@ -3,8 +3,6 @@
 It imports nothing heavy, for the client's sake.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 

@@ -35,8 +35,6 @@ Assumptions: the pulls of an arm are independent draws from one distribution tha
 whatever else may be chosen, and rewards and costs lie within the ranges that are given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -4,8 +4,6 @@ The bounds hold after every report at once; they are those of `purse.kernels.mea
 evidence for an arm against another is that of `purse.kernels.pair_evidence`, both run as Python.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial

@@ -18,8 +18,6 @@ Assumptions: the pulls of an arm are independent draws from one distribution, an
 lie within the ranges that are given.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The service describes these types in its API, and the client builds them from JS
 imports nothing heavy, for the client's sake.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal, cast, get_args
 

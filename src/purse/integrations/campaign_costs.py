@@ -2,8 +2,6 @@
 and when to ask again.
 """
 
-from __future__ import annotations
-
 import time
 from decimal import Decimal
 from functools import lru_cache

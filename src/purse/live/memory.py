@@ -1,7 +1,5 @@
 """The memory of a live policy: its game, its open tickets and its money."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from types import ModuleType

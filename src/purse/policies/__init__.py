@@ -2,8 +2,6 @@
 hand.
 """
 
-from __future__ import annotations
-
 import json
 from contextvars import ContextVar
 from importlib import import_module

@@ -74,8 +74,6 @@ about D + 1 pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1
 True
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The app: verbs, numbers and the dashboard behind one middleware."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, cast

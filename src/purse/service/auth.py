@@ -2,8 +2,6 @@
 in a body and a query, requests in a second.
 """
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping

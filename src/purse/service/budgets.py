@@ -4,8 +4,6 @@ one object, and one transaction; and how a verb of one of them is done.
 A campaign may name a policy file, which is code, and all who may write the storage choose it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 until a request is complete, and connections at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from asyncio.events import TimerHandle

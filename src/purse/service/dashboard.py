@@ -2,8 +2,6 @@
 elsewhere; and the three routes that tell it of campaigns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.resources import files

@@ -2,8 +2,6 @@
 the oldest tickets, and the first lines of the page. To take one only reads.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter, OrderedDict

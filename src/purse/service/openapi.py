@@ -2,8 +2,6 @@
 are answers that a test has recorded.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 from functools import cache

@@ -5,8 +5,6 @@ and a client raises the same one. The log has a line for each request, by the st
 JSON for machines, or text for people; never a token.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

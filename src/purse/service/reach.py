@@ -5,8 +5,6 @@ Here alone is decided what a token reaches; a route without a campaign's or an a
 closed to such tokens unless it is in `_FILTERED`, and leaves out itself what they do not reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 SIGTERM or Ctrl-C finishes what it has begun before it goes.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -6,8 +6,6 @@ voids, `admin` also creates campaigns, tops up, pauses and ends. A token with a 
 what it reaches, see `purse.service.reach`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

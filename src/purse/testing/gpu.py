@@ -1,7 +1,5 @@
 """Check that a GPU plays the same paths as the CPU."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from purse.base import amounts

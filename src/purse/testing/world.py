@@ -1,7 +1,5 @@
 """The check of a world: its draws are what it declares."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import amounts

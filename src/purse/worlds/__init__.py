@@ -6,8 +6,6 @@ budget on if the world depends on it. A file has a function of the file's name, 
 `World`, and an EXAMPLE. If no player can learn, it has HOPELESS, the reason.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import replace

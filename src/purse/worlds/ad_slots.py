@@ -1,7 +1,5 @@
 """Advertisements: money and impressions are limited, and ads differ in clicks, value and price."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

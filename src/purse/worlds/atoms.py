@@ -1,7 +1,5 @@
 """Any finite joint distribution of reward and cost for each arm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

@@ -1,7 +1,5 @@
 """Repeated second-price auctions: how much to bid, with a limit on money and on auctions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rewards of 0 or 1, and a fixed cost per arm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

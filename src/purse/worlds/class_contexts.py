@@ -1,7 +1,5 @@
 """Contexts that are one of several classes, such as the source of a prompt."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.types import World

@@ -1,7 +1,5 @@
 """An i.i.d. world whose first rounds an adversary has changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rewards of 0 or 1 whose means move slowly from one set of values to the next."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Contexts in which mean rewards and mean costs are linear."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import validation

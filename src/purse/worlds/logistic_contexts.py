@@ -1,7 +1,5 @@
 """Contexts in which success is logistic and cost exponential: no linear policy fits them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.types import Floats, World

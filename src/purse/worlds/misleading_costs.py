@@ -1,7 +1,5 @@
 """Constant rewards and one random cost make the mean of reward per cost prefer the wrong arm."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from purse.types import World

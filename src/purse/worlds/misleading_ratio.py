@@ -1,7 +1,5 @@
 """Random costs make the mean of reward per cost prefer the wrong arm: it refutes Theorem 3."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from purse.types import World

@@ -1,7 +1,5 @@
 """Costs that move as they like while each arm's mean reward per cost stays what it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

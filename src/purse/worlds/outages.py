@@ -1,7 +1,5 @@
 """A world with outages: the arms that may be played change from segment to segment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dynamic pricing: sell a stock to customers one by one, and learn which price brings most."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

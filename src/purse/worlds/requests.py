@@ -1,7 +1,5 @@
 """Requests of several kinds, of which each allows some arms; a player may know how many come."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

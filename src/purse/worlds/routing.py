@@ -1,7 +1,5 @@
 """Routing of prompts to models that differ in quality and price, with a limit on money."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

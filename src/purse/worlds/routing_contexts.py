@@ -1,7 +1,5 @@
 """Routing of prompts to models, with a known difficulty of each prompt."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Equal costs that change from round to round make the sum of efficiencies prefer the wrong arm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import amounts

@@ -1,7 +1,5 @@
 """Arms whose random costs are too alike to be told apart in time: a bound for every player."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

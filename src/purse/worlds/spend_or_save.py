@@ -1,7 +1,5 @@
 """A choice to spend or to save that shows too late: every regret grows in proportion to B."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import amounts, validation

@@ -1,7 +1,5 @@
 """Rewards of 0 or 1 whose means, and fixed costs, change from segment to segment."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import ArrayLike

@@ -1,7 +1,5 @@
 """Recorded rounds: the reward and the cost of every arm, round by round."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Arms of equal cost that are too alike to be told apart in time: the instance of Theorem 2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

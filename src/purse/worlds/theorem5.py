@@ -1,7 +1,5 @@
 """Large costs: late in the game one arm takes all that is left. The instance of Theorem 5."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

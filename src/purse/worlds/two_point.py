@@ -1,7 +1,5 @@
 """Rewards of 0 or 1, and a cost that is either the least or the most possible."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two worlds that no player can tell apart in time: the counterexample to Theorems 1 and 4."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import amounts, validation

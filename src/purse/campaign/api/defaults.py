@@ -3,8 +3,6 @@
 The command line, the service and `purse.Campaign` share them.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 STORAGE = "sqlite:///purse.db"

@@ -2,8 +2,6 @@
 sake.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import IO, Annotated, Any, NamedTuple
 

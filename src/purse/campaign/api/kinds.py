@@ -4,8 +4,6 @@ A signature names the kind of each argument. The library's readers check the val
 the words of errors. Only the shape of reports, of tickets and of NAME=COST is checked here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

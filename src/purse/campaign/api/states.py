@@ -2,8 +2,6 @@
 words that are stored and sent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args

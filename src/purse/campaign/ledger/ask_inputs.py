@@ -1,7 +1,5 @@
 """The inputs of an ask besides its number of tickets: arms, contexts and labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ twice the length. A ticket that was issued before a cool-down began says nothing
 does after it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from purse.campaign.ledger.records import Head

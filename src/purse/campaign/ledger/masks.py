@@ -7,8 +7,6 @@ Whether their money was there does not matter. If arms are added or retired, ear
 counted as if they were asked now.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -10,8 +10,6 @@ Only an ask knows what the policy wants. One that it answers by ending the game 
 head (`note_over`), which counts until another ask is answered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePath
 

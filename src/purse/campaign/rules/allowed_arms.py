@@ -2,8 +2,6 @@
 not been silent for too long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from purse.base import amounts

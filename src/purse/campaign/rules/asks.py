@@ -1,7 +1,5 @@
 """The rules of asks: an arm is chosen, and the most that it may cost is held."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 

@@ -1,7 +1,5 @@
 """The rules of operators: money, pauses, alerts, and arms that come and go."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

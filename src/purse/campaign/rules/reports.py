@@ -1,7 +1,5 @@
 """Reports on tickets: how they are read, and their rules. The first report stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from operator import gt
 from typing import Any

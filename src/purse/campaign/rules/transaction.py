@@ -16,8 +16,6 @@ cooling-down:2 (arm 2)     the same
 forecast:0 (resource 0)    the same with UTC days
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

@@ -9,8 +9,6 @@ of the top level holds the names of all levels. A level without its checkpoint s
 back to the first entries of the whole tree.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -2,8 +2,6 @@
 (P5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any

@@ -4,8 +4,6 @@ This imports all that rules need. The public classes import it late: a client of
 does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby

@@ -2,8 +2,6 @@
 compared with what is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from math import isfinite

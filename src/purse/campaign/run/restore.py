@@ -1,7 +1,5 @@
 """A campaign made from an exported journal, entry by entry."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path

@@ -2,8 +2,6 @@
 was added. The other one plays on meanwhile: no ask waits for a long journal.
 """
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 from contextvars import copy_context

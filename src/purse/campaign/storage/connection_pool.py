@@ -1,7 +1,5 @@
 """Connections that threads share: each uses one alone, and no thread waits for a slow other one."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -7,8 +7,6 @@ depends on this lock, because SQLite's own lock still guards the file. Only
 Linux has locks of an open file description; elsewhere SQLite's lock is all there is.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import struct

@@ -11,8 +11,6 @@ storage cannot: the function `refold` of the caller does it in the same transact
 all other counters with what it finds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from purse.campaign.storage.sql import Database, Session, Statement

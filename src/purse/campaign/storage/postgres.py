@@ -2,8 +2,6 @@
 only the primary is asked.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

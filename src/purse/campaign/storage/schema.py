@@ -5,8 +5,6 @@ and no budget unless the key has a limit, see `purse.campaign.ledger.limits`: th
 NULL.
 """
 
-from __future__ import annotations
-
 from purse.errors import StorageUnavailable
 
 VERSION = 10  # of the tables; files and databases of another version are refused

@@ -8,8 +8,6 @@ A partial index is taken only if its condition stands in the statement; `state |
 planner from an index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar

@@ -5,8 +5,6 @@ wanted, lets the caller decide, writes what was decided and commits. Everything 
 never waits for a writer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import islice

@@ -1,7 +1,5 @@
 """Readers of terms: times, rewards, policies, exploration and room for arms, checked."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature

@@ -1,7 +1,5 @@
 """Sums of the reports of each arm, and the tickets of which a report is expected."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt

@@ -1,7 +1,5 @@
 """The certificate of a campaign, from the course of its journal."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

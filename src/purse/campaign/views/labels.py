@@ -4,8 +4,6 @@ A ticket counts on the day on which it was asked for, with all that it came to c
 its own day. The days together are what `labels` returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest

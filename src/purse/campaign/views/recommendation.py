@@ -1,7 +1,5 @@
 """The recommendation of an arm, from the journal in a storage."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar

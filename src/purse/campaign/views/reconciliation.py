@@ -4,8 +4,6 @@ The books are what journals count: what was reported or is presumed spent, on th
 and what was charged. Amounts are units of one resource.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The status of a campaign or an account, with its alarms and its forecast."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial

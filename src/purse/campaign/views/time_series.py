@@ -4,8 +4,6 @@ The points of a long campaign merge; those of the last hour and day are finer. W
 told is counted by seconds of the last minute.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence

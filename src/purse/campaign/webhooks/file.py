@@ -12,8 +12,6 @@ allow_private  whether the address may be on this machine or in a private networ
 No secret stands in the file, and no error shows a secret or an address.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

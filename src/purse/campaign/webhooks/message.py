@@ -4,8 +4,6 @@
 "id.timestamp.body". `slack` is a line of text for people, for an address that is a secret itself.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

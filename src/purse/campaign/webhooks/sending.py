@@ -5,8 +5,6 @@ Only network addresses of the public internet may be called, unless the operator
 error shows an address, which may be a secret.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

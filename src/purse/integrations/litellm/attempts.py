@@ -5,8 +5,6 @@ reports on an attempt by several hooks, some of them later and from other tasks;
 that says something about the money counts.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging

@@ -4,8 +4,6 @@ reward = 1 if the answer ended normally, is not empty, and is JSON if JSON was a
 reward = 0 otherwise
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final

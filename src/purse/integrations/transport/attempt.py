@@ -1,7 +1,5 @@
 """One attempt of a request: what it asks for, its ticket, and what is known of its answer."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """`purse.reward(answer, 0.9)`: the reward of an answer that an SDK has returned."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any

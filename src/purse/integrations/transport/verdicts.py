@@ -1,7 +1,5 @@
 """What is reported of a call that failed, and what a caller gets whose request is not made."""
 
-from __future__ import annotations
-
 import sys
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The requests that cost money, and what their answers say, whole or as server-sent events."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The arms that a plan of `replan` may use, and the chance of each arm from its solution."""
 
-from __future__ import annotations
-
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.masks import is_allowed
 from purse.kernels.optimism import TINY

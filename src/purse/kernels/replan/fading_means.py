@@ -18,8 +18,6 @@ the generalised likelihood ratio of two coins. After a change the arm keeps the 
 that differs, and other arms keep little.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -17,8 +17,6 @@ Gain less price times spending is a line in the price, and the lines at two pric
 too much and one that does not, cross at a price between them that is nearer: a few steps find s.
 """
 
-from __future__ import annotations
-
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.masks import is_allowed
 from purse.kernels.small_lp import SmallLp

@@ -20,8 +20,6 @@ Reference: Efron and Morris, Stein's estimation rule and its competitors: an emp
 approach, 1973; Dempster, Laird and Rubin, Maximum likelihood from incomplete data, 1977.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 by the words in them.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 compared.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.errors import InvalidInput

@@ -6,8 +6,6 @@ weights w_t = 1/p_t make the rows of an arm represent all rounds, whatever the c
 E[1{i_t = i} w_t f(r_t, c_t)] = E[f(r(i), c(i))] (Horvitz and Thompson 1952).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

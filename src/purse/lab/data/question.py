@@ -2,8 +2,6 @@
 command can say it.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The opening of recorded rounds: files, frames and journals become a log or a table."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -13,8 +13,6 @@ Policies see rewards divided by the largest, and shifted only where some are neg
 what a round without a pull is worth. Costs are rounded to units of 1e-9, but not to nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -2,8 +2,6 @@
 Markdown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from purse.base.text import count_in_words, format_budget, join_words

@@ -1,7 +1,5 @@
 """`purse.replay` without budgets: what would have been as good for less, on recorded rounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A log with contexts as a world of logged rounds, and what paths in it were credited."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ The log itself is a reference: its rows in their order, until one cannot be paid
 For its interval blocks are drawn again with replacement, and rows keep the order of the log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

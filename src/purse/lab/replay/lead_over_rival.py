@@ -9,8 +9,6 @@ to what decides its gain. The standard error of the difference of two gains is t
 the N differences of v_t.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

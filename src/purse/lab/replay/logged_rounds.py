@@ -10,8 +10,6 @@ cannot be paid, are not the policy's choice for a context: they take any row of 
 asks the policy.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ policy in that world, its expected gain there is E sum_i N_i mu_i with the self-
     mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

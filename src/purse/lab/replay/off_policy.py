@@ -5,8 +5,6 @@ nothing learnt and the full budget, contexts come as often as in the log, and re
 an arm in a context as they were logged there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

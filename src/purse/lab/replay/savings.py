@@ -12,8 +12,6 @@ paid M = sum q_i k_i, with its shares q and its plain means m, k. The saving is 
                with a_i = |pi_i - (G/V) q_i| s_i calls at the least money, less the rows there are
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 

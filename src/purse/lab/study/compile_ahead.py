@@ -5,8 +5,6 @@ process does itself what a helper cannot do, so that helpers save time and nothi
 `multiprocessing` would run a user's script again if it does not guard its main part.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Shards for threads, a GPU or a cluster. Who plays a shard changes no number in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The study file: a plan in TOML, checked as a whole; errors name file and line."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Bounds as data: what a bound states, and the problem and setting that it is asked about."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -26,8 +26,6 @@ The functions share these arguments.
 Each raises `InvalidInput` when an argument is out of range.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

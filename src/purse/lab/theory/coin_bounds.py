@@ -23,8 +23,6 @@ rounds, no late reports, no masks and the stop rule exit. Arguments are those of
 Each raises `InvalidInput` when an argument is out of range.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

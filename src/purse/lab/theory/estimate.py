@@ -1,7 +1,5 @@
 """A mean over paths with its confidence interval, by Student's t distribution."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from statistics import NormalDist

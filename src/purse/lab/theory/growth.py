@@ -6,8 +6,6 @@ is often the beginning of the same path at the next. The shapes a + b f(B), b >=
 least squares of the relative error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

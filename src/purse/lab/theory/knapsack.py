@@ -15,8 +15,6 @@ when the budget has too many steps. With constant arms all are at most B max_i r
 greedy <= exact <= greedy + max_i r(i), bounded <= exact.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

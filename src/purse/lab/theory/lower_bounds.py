@@ -3,8 +3,6 @@
 `purse.lab.theory.bounds` and `purse.lab.theory.coin_bounds` list their formulas and arguments.
 """
 
-from __future__ import annotations
-
 import math
 
 from purse.base import amounts, validation

@@ -8,8 +8,6 @@ and not E max_i[...]: without the optimism of picking another arm on each path. 
 resource; benchmarks meet the same draws as the policy, path by path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

@@ -10,8 +10,6 @@ c_t what the player spends in round t, and tau its paid rounds, arm j is credite
 Own-clock regret is the largest mean credit less the mean gain. The page *What is true* says more.
 """
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

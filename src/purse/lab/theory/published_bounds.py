@@ -18,8 +18,6 @@ n = ceil(B/c) is the largest possible number of rounds. Amounts are in units of 
 `purse.lab.theory.bounds`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
