@@ -34,12 +34,7 @@ from tests.support.storages import (
 gc.set_threshold(200_000, 20, 20)
 # helpers without doctests: LiteLLM alone takes each worker seconds to import
 collect_ignore = ["support"]
-ABOUT_EVERY_POLICY = (
-    "test_cards.py",
-    "test_gpu.py",
-    "test_simulate.py",
-    "test_testing.py",
-)
+ABOUT_EVERY_POLICY = ("test_cards.py", "test_gpu.py", "test_simulate.py", "test_testing.py")
 # the file whose tests share a policy's machine code
 FAMILIES = {
     "exp3": "exp3_bwk exp3_ix exp3_ix_bwk exp3_p exp3_p_bwk exp3pp exp3pp_bwk exp3pp_price",

@@ -249,7 +249,6 @@ def test_gymnasium_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "purse.gym")
     with pytest.raises(
-        purse.PurseError,
-        match=r"^purse\.gym needs gymnasium: pip install 'purse-bandits\[gym\]'$",
+        purse.PurseError, match=r"^purse\.gym needs gymnasium: pip install 'purse-bandits\[gym\]'$"
     ):
         import_module("purse.gym")

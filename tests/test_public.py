@@ -110,7 +110,7 @@ PAGES = [
             "replay",
             "your-csv",
         )
-    ),
+    )
 ]
 
 

@@ -22,10 +22,7 @@ RECEIVER = '[webhooks.ops]\naddress_env = "HOOK"\nformat = "slack"\ncampaigns = 
 # the file with these changes asks for more than it may
 REFUSED = {
     "[accounts.acme]": ("[account.acme]", "unknown section 'account'; did you mean 'accounts'"),
-    'every = "month"\nalerts': (
-        "evry = 1\nalerts",
-        "unknown field of create 'evry'",
-    ),
+    'every = "month"\nalerts': ("evry = 1\nalerts", "unknown field of create 'evry'"),
     "budget = 500": ("budget = 500\nexist_ok = true", "[accounts.acme]: unknown field 'exist_ok'"),
     'account = "search"': ('account = "sarch"', "there is no account 'sarch'"),
     "[accounts.search]": ("[accounts.prompts]", "there is no account 'search'"),

@@ -121,10 +121,7 @@ def test_prometheus_reads_the_rules_and_the_token_that_are_mounted() -> None:
     for name in PROMETHEUS["rule_files"]:
         assert mounted("prometheus", f"{folder}/{name}") == DEPLOY / name
     (secret,) = SERVICES["prometheus"]["secrets"]
-    assert JOB["authorization"] == {
-        "type": "Bearer",
-        "credentials_file": f"/run/secrets/{secret}",
-    }
+    assert JOB["authorization"] == {"type": "Bearer", "credentials_file": f"/run/secrets/{secret}"}
 
 
 def test_grafana_asks_the_prometheus_of_the_compose_file() -> None:

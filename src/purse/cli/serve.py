@@ -157,10 +157,7 @@ def new(
 @token.command()
 @click.argument("name")
 @option(
-    "--overlap TIME",
-    "Time for which the token before is still good.",
-    type=_duration,
-    default="1d",
+    "--overlap TIME", "Time for which the token before is still good.", type=_duration, default="1d"
 )
 @_expires_option
 @_tokens_option

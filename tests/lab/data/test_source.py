@@ -76,12 +76,7 @@ def test_what_cannot_be_read_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        (b"-0.2", "-0.2"),
-        (b"1e999", "'1e999'"),
-        (b'"x\ny"', r"'x\ny'"),
-    ],
+    ("cell", "shown"), [(b"-0.2", "-0.2"), (b"1e999", "'1e999'"), (b'"x\ny"', r"'x\ny'")]
 )
 def test_a_bad_number_is_named_with_line_and_column(
     tmp_path: Path, cell: bytes, shown: str

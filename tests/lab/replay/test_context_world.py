@@ -9,11 +9,7 @@ import pytest
 
 import purse
 from purse.lab.data import question
-from purse.lab.replay.context_world import (
-    effective_rows,
-    make_context_world,
-    regression_of,
-)
+from purse.lab.replay.context_world import effective_rows, make_context_world, regression_of
 from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world

@@ -189,9 +189,7 @@ def test_a_log_that_ends_before_the_game_is_too_short(horizon: int | None) -> No
     assert logged(1_000, horizon).refused == "log too short: it ends with 700 of the budget left"
 
 
-def test_a_log_is_compiled_once_for_all_players_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_log_is_compiled_once_for_all_players_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     keys: list[str] = []
     monkeypatch.setattr(
         estimates, "warm_up_all", lambda jobs, recipes, bar, workers: keys.extend(jobs)

@@ -39,12 +39,7 @@ from purse.integrations.litellm.attempts import (
     metadata_of,
 )
 from purse.integrations.litellm.costs import Offer, offers_of
-from purse.integrations.litellm.defaults import (
-    VALID,
-    labels_of,
-    session_of,
-    valid_answer,
-)
+from purse.integrations.litellm.defaults import VALID, labels_of, session_of, valid_answer
 from purse.integrations.transport.wire import wants_json
 
 with needs("purse.integrations.litellm", "litellm"):

@@ -3,13 +3,7 @@
 import os
 from pathlib import Path
 
-from purse.lab.data.columns import (
-    ASSUMED,
-    aligned,
-    check_columns,
-    recognised,
-    with_currency,
-)
+from purse.lab.data.columns import ASSUMED, aligned, check_columns, recognised, with_currency
 from purse.lab.data.features import needed_columns
 from purse.lab.data.frame import Data
 from purse.lab.data.journal import is_journal, read_journal_log

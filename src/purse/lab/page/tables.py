@@ -24,13 +24,7 @@ from purse.lab.page import frames
 from purse.lab.page.captions import UNMET
 from purse.lab.page.charts.base import policies_of, worlds_of
 from purse.lab.page.shell import inline
-from purse.lab.replay.log_result import (
-    GAME,
-    LogResult,
-    budgets_of,
-    estimate_text,
-    game_texts,
-)
+from purse.lab.replay.log_result import GAME, LogResult, budgets_of, estimate_text, game_texts
 from purse.lab.replay.savings_result import SavingsResult
 from purse.lab.study.manifest import Facts, Recording
 from purse.lab.study.results import OPTIMA, Study, TableStudy, format_regret, largest

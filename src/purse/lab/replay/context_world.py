@@ -134,12 +134,7 @@ def effective_rows(visits: Ints) -> float:
 
 
 def _learn_rows(
-    learnt: Regression,
-    contexts: Floats,
-    arm: Ints,
-    values: Floats,
-    counts: Ints,
-    z: Floats,
+    learnt: Regression, contexts: Floats, arm: Ints, values: Floats, counts: Ints, z: Floats
 ) -> None:
     """Add each row as many reports as it counts; `z` is room to work in, (numbers,)."""
     for t in range(arm.shape[0]):

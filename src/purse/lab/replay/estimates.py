@@ -15,14 +15,7 @@ from purse.base.progress import Progress
 from purse.engine.job import Job
 from purse.lab.data.log import LEAST_ESS, Log, too_little
 from purse.lab.data.question import Question
-from purse.lab.replay.bootstrap import (
-    Played,
-    Resampled,
-    generator,
-    play_log,
-    redraw,
-    with_unseen,
-)
+from purse.lab.replay.bootstrap import Played, Resampled, generator, play_log, redraw, with_unseen
 from purse.lab.replay.context_world import (
     ContextWorld,
     Credited,
