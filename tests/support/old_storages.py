@@ -1,10 +1,11 @@
-"""Storages as they were with tables of version 9, when the part of a bill above its hold was an
-`overrun` and no part of what was spent: asks went on after it.
+"""Storages as earlier versions have left them, by the version of their tables. With version 9, the
+part of a bill above its hold was an `overrun` and no part of what was spent: asks went on after it.
 
-`python -m tests.support.old_storages` writes them anew into `schema-9/`: a file of SQLite, and the
-same campaigns as a dump of PostgreSQL. With an address, such as sqlite:///FILE, it makes there a
-campaign of `replan` with 10,000 reports, which is too large to be kept. Both need the code that
-wrote such tables: commit c4fdcf25, with its `src` first in PYTHONPATH.
+`python -m tests.support.old_storages 10` writes those of version 10 anew into `schema-10/`: a file
+of SQLite, and the same campaigns as a dump of PostgreSQL. With an address, such as sqlite:///FILE,
+it makes there a campaign of `replan` with 10,000 reports, which is too large to be kept. Both need
+the code that wrote such tables, with its `src` first in PYTHONPATH: commit c4fdcf25 for version 9,
+commit bab31baa for version 10.
 """
 
 import gzip
@@ -22,22 +23,35 @@ from purse import Campaign
 from tests.support.old_campaigns import DAY, GAMES, pay, replan_campaign
 from tests.support.storages import START, PostgresHarness, SqliteHarness, StorageHarness
 
-FOLDER = Path(__file__).parent / "schema-9"
-FILE, DUMP = FOLDER / "sqlite.db.gz", FOLDER / "postgres.sql"
-SCHEMA = "schema_9"  # of the dump, taken out of it
+VERSIONS = (9, 10)
+EVERY = {  # the constants that say how often readers leave checkpoints
+    9: ("purse.campaign.commit.CHECKPOINT_EVERY", "purse.campaign.history.CHECKPOINT_EVERY"),
+    10: (
+        "purse.campaign.run.committer.CHECKPOINT_EVERY",
+        "purse.campaign.views.history._CHECKPOINT_EVERY",
+    ),
+}
+SCHEMA = "schema_old"  # of the dump, taken out of it
 TABLES = ("levels", "balances", "journal", "open_tickets", "checkpoints")
 
 
-def load(harness: StorageHarness) -> None:
+def files(version: int) -> tuple[Path, Path]:
+    """The file of SQLite, compressed, and the dump of PostgreSQL with tables of a version."""
+    folder = Path(__file__).parent / f"schema-{version}"
+    return folder / "sqlite.db.gz", folder / "postgres.sql"
+
+
+def load(harness: StorageHarness, version: int = 9) -> None:
     """Put the stored tables into the place of a harness, which has none yet."""
+    file, dump = files(version)
     if isinstance(harness, SqliteHarness):
-        harness.path.write_bytes(gzip.decompress(FILE.read_bytes()))
+        harness.path.write_bytes(gzip.decompress(file.read_bytes()))
     else:
-        harness.execute(DUMP.read_text())
+        harness.execute(dump.read_text())
     harness.clock = START + 10 * DAY
 
 
-def play(harness: StorageHarness) -> None:
+def play(harness: StorageHarness, version: int) -> None:
     """Everything in one storage; a webhook follows, and readers and audits leave checkpoints."""
     from purse.campaign.webhooks.file import Receiver
     from purse.campaign.webhooks.follower import Follower
@@ -47,18 +61,18 @@ def play(harness: StorageHarness) -> None:
     follower = Follower(harness.storage(), webhook, send=lambda *_, **__: None)
     with (
         patch("secrets.token_hex", lambda _: f"{next(ids):016x}"),
-        patch("purse.campaign.commit.CHECKPOINT_EVERY", 15),
-        patch("purse.campaign.history.CHECKPOINT_EVERY", 15),
+        patch(EVERY[version][0], 15),
+        patch(EVERY[version][1], 15),
     ):
-        for number, game in enumerate(GAMES):
+        for number, game in enumerate(GAMES[version]):
             game(harness)
-            if number < 5:  # it has not sent what comes later
+            if number < len(GAMES[version]) // 2 + 1:  # it has not sent what comes later
                 follower.look()
         for name in Campaign.names(storage=harness.storage()):
             campaign = harness.open(name)
             campaign.certificate()
             assert campaign.audit(full=True).ok, campaign.audit(full=True)
-        pay(harness.open("chat"), "0.3")  # after the audit
+        pay(harness.open("chat" if version == 9 else "desk"), "0.3")  # after the audit
     harness.close()
 
 
@@ -76,27 +90,28 @@ def dumped(address: str) -> str:
     return re.sub(r"\n{2,}", "\n", text).lstrip()
 
 
-def write() -> None:
-    """Write both storages anew."""
-    FOLDER.mkdir(exist_ok=True)
+def write(version: int) -> None:
+    """Write both storages of a version anew."""
+    stored, dump = files(version)
+    stored.parent.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
         path = Path(folder, "purse.db")
         file = SqliteHarness(path)
-        play(file)
+        play(file, version)
         file.execute("VACUUM")
-        FILE.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        stored.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
     with TemporaryDirectory() as folder, postgres(Path(folder)) as server:
         address = server.get_uri()
         PostgresHarness(address).execute(f"CREATE SCHEMA {SCHEMA}")
-        play(PostgresHarness(f"{address}&options=-csearch_path%3D{SCHEMA}"))
-        DUMP.write_text(dumped(address))
+        play(PostgresHarness(f"{address}&options=-csearch_path%3D{SCHEMA}"), version)
+        dump.write_text(dumped(address))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        (address,) = sys.argv[1:]
-        is_file = address.startswith("sqlite:///")
-        path = Path(address.removeprefix("sqlite:///"))
-        replan_campaign(SqliteHarness(path) if is_file else PostgresHarness(address))
+    (what,) = sys.argv[1:]
+    if what.isdigit():
+        write(int(what))
     else:
-        write()
+        is_file = what.startswith("sqlite:///")
+        path = Path(what.removeprefix("sqlite:///"))
+        replan_campaign(SqliteHarness(path) if is_file else PostgresHarness(what))

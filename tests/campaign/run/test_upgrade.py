@@ -10,13 +10,19 @@ from purse.base import amounts
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.run.upgrade import upgrade
 from tests.campaign.storage.test_migrate import bills, everything, rows
-from tests.support.old_storages import load
+from tests.support.old_storages import VERSIONS, load
 from tests.support.storages import StorageHarness
 
 
 @pytest.fixture
 def old(shared: StorageHarness) -> StorageHarness:
     load(shared)
+    return shared
+
+
+@pytest.fixture(params=VERSIONS)
+def any_old(shared: StorageHarness, request: pytest.FixtureRequest) -> StorageHarness:
+    load(shared, request.param)
     return shared
 
 
@@ -27,18 +33,19 @@ def levels(harness: StorageHarness) -> list[Any]:
     return opened + [Account.open(name, storage=storage) for name in storage.names(ACCOUNT)]
 
 
-def test_all_that_was_billed_is_spent_and_every_audit_is_clean(old: StorageHarness) -> None:
+def test_all_that_was_billed_is_spent_and_every_audit_is_clean(any_old: StorageHarness) -> None:
+    old = any_old
     paid, journals = bills(old), rows(old, "SELECT level, seq, body FROM purse_journal")
     upgrade(old.address)
     opened = levels(old)
-    assert len(opened) == 17
+    assert len(opened) in (17, 7)
     for level in opened:
         assert level.audit().findings == (), level.name
         for number, purse in enumerate(level.status().purses):
             spent = paid.get((level.name, "", "", number), 0)
             assert purse.spent == amounts.text(spent), level.name
         kinds = [entry.kind for entry in level.journal()]
-        assert kinds.count("handed_over") == 1
+        assert kinds.count("handed_over") == 1 or len(opened) == 7
     assert set(journals) <= set(rows(old, "SELECT level, seq, body FROM purse_journal"))
 
 

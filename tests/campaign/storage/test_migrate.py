@@ -1,4 +1,4 @@
-"""Tables of version 9, as an earlier purse has filled them, become those of version 10."""
+"""Tables of earlier versions, as an earlier purse has filled them, become those of this one."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,6 +11,7 @@ import orjson
 import psycopg
 import pytest
 
+from purse.campaign.storage import schema
 from purse.campaign.storage.migrate import migrate
 from purse.campaign.storage.sql import Session, Statement
 from purse.errors import InvalidInput, NoSuchStorage, PurseError, StorageUnavailable
@@ -82,12 +83,14 @@ def bills(harness: StorageHarness) -> dict[tuple[str, str, str, int], int]:
     levels = {key: (name, parent) for key, name, parent in rows(
         harness, "SELECT id, name, parent FROM purse_levels")}  # fmt: skip
     costs, labels = dict[Any, Any](), dict[Any, Any]()
-    for level, ticket, kind, text in rows(
-        harness, "SELECT level, ticket, kind, body FROM purse_journal WHERE ticket IS NOT NULL"
+    for level, seq, ticket, kind, text in rows(
+        harness, "SELECT level, seq, ticket, kind, body FROM purse_journal"
     ):
         body = orjson.loads(text)
         if kind == "asked":
             labels[level, ticket] = body.get("labels", {})
+        elif kind == "charged":
+            labels[level, -seq], costs[level, -seq] = body.get("labels", {}), body["amount"]
         elif "costs" in body:
             costs[level, ticket] = body["costs"]
     sums: dict[tuple[str, str, str, int], int] = defaultdict(int)
@@ -107,7 +110,7 @@ def test_what_is_spent_is_all_that_was_billed(old: StorageHarness) -> None:
     migrate(old.address, nothing)
     spent = {row[:4]: row[5] for row in rows(old, BALANCES) if row[5]}
     assert spent == {label: units for label, units in expected.items() if units}
-    assert version(old) == 10
+    assert version(old) == schema.VERSION
 
 
 def test_what_is_above_the_budget_is_overdrawn(old: StorageHarness) -> None:
@@ -160,7 +163,7 @@ def test_all_else_stays_but_what_an_older_fold_has_made(old: StorageHarness) -> 
 def test_the_tables_are_those_of_a_new_storage(
     old: StorageHarness, make_harness: Callable[[str], StorageHarness]
 ) -> None:
-    """But for what version 10 has of its own."""
+    """But for the order of columns that were added."""
     new = make_harness("sqlite" if isinstance(old, SqliteHarness) else "postgres")
     new.storage()
     migrate(old.address, nothing)
@@ -198,15 +201,24 @@ def test_a_migration_that_fails_has_changed_nothing(old: StorageHarness, what: s
         migrate(old.address, fail)
     assert (everything(old), version(old)) == (before, 9)
     migrate(old.address, nothing)
-    assert version(old) == 10
+    assert version(old) == schema.VERSION
 
 
-def test_other_versions_and_other_places_are_refused(old: StorageHarness, tmp_path: Path) -> None:
+def test_what_is_migrated_stays_and_other_places_are_refused(
+    old: StorageHarness, tmp_path: Path
+) -> None:
     migrate(old.address, nothing)
     before = everything(old)
-    with pytest.raises(StorageUnavailable, match="has schema version 10"):
-        migrate(old.address, nothing)
+    migrate(old.address, nothing)
     assert everything(old) == before
+    is_file = isinstance(old, SqliteHarness)
+    for number, words in ((8, "use the purse that made it"), (12, "upgrade purse")):
+        old.execute(
+            ("PRAGMA user_version" if is_file else "UPDATE purse_schema SET version")
+            + f" = {number}"
+        )
+        with pytest.raises(StorageUnavailable, match=f"has schema version {number} .*: {words}"):
+            migrate(old.address, nothing)
     with pytest.raises(NoSuchStorage, match=r"nowhere\.db"):
         migrate(f"sqlite:///{tmp_path}/nowhere.db", nothing)
     with pytest.raises(InvalidInput, match="storage='memory:'"):

@@ -73,7 +73,11 @@ def set_version(harness: StorageHarness, version: int) -> None:
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(schema.VERSION + 1, "upgrade purse"), (schema.VERSION - 1, "use the purse that made it")],
+    [
+        (schema.VERSION + 1, "upgrade purse"),
+        (schema.VERSION - 1, "migrate it"),
+        (8, "use the purse"),
+    ],
 )
 def test_tables_of_another_version_are_refused_in_one_line(
     shared: StorageHarness, version: int, words: str

@@ -124,13 +124,16 @@ class _PostgresSession:
 
 
 class _Postgres(Database):
-    """A database for the processes of several machines, with tables of a version."""
+    """A database for the processes of several machines.
+
+    check   refuses tables by their version
+    """
 
     lock = " FOR UPDATE"
     among = "= ANY(?)"
 
-    def __init__(self, address: str, version: int = schema.VERSION) -> None:
-        self.address, self.version = address, version
+    def __init__(self, address: str, check: schema.Check = schema.check_version) -> None:
+        self.address, self.check = address, check
         try:
             parts = psycopg.conninfo.conninfo_to_dict(address)
         except psycopg.ProgrammingError:  # whose text may hold the password
@@ -184,8 +187,8 @@ class _Postgres(Database):
         low, high = now - _monotonic(), now - start
         if not low <= self._ahead <= high:
             self._ahead = low
-        if version != self.version:
-            schema.check_version(version, self._where, self.version)
+        if version != schema.VERSION:
+            self.check(version, self._where)
 
     def _connected(self) -> psycopg.Connection[Any]:
         """Return a connection to the primary."""
@@ -301,9 +304,9 @@ def shared(address: str) -> _Postgres:
     return database
 
 
-def of_version(address: str, version: int) -> Database:
-    """Return the database at an address whose tables are of a version; none are made."""
-    return _Postgres(address, version)
+def for_migration(address: str) -> Database:
+    """Return the database at an address with tables of any known version; none are made."""
+    return _Postgres(address, schema.check_known)
 
 
 def _make_tables(db: psycopg.Connection[Any]) -> None:

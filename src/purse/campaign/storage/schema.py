@@ -5,9 +5,13 @@ and no budget unless the key has a limit, see `purse.campaign.ledger.limits`: th
 NULL.
 """
 
+from collections.abc import Callable
+
 from purse.errors import StorageUnavailable
 
-VERSION = 10  # of the tables; files and databases of another version are refused
+Check = Callable[[int, str], None]  # of the version of tables, and where they are
+VERSION = 11  # of the tables; files and databases of another version are refused
+FIRST = 9  # the earliest version that is migrated
 _TABLES = """
 CREATE TABLE purse_levels (
   id {key},
@@ -78,8 +82,20 @@ CREATE TABLE purse_checkpoints (
   PRIMARY KEY (level, kind)
 );
 """
+SQLITE_WORDS = {
+    "key": "INTEGER PRIMARY KEY",
+    "big": "INTEGER",
+    "blob": "BLOB",
+    "tail": " WITHOUT ROWID",
+}
+POSTGRES_WORDS = {
+    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "big": "BIGINT",
+    "blob": "BYTEA",
+    "tail": "",
+}
 SQLITE = (
-    _TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
+    _TABLES.format(**SQLITE_WORDS)
     + "".join(
         f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
         "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
@@ -88,9 +104,7 @@ SQLITE = (
     + f"PRAGMA user_version = {VERSION};"
 )
 POSTGRES = (
-    _TABLES.format(
-        key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail=""
-    )
+    _TABLES.format(**POSTGRES_WORDS)
     + f"""
 CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;
@@ -102,14 +116,19 @@ INSERT INTO purse_schema VALUES ({VERSION});
 )
 
 
-def check_version(version: int, where: str, wanted: int = VERSION) -> None:
-    """Refuse tables of another version than this library's, or than one that is to be migrated."""
-    if version != wanted != VERSION:
+def check_version(version: int, where: str) -> None:
+    """Refuse tables of another version than this library's."""
+    check_known(version, where)
+    if version != VERSION:
         raise StorageUnavailable(
-            f"{where} has schema version {version}, and only tables of version {wanted} are "
-            "migrated"
+            f"{where} has schema version {version} and this version of purse knows {VERSION}: "
+            "migrate it"
         )
-    if version != wanted:
+
+
+def check_known(version: int, where: str) -> None:
+    """Refuse tables that no step makes tables of this library."""
+    if not FIRST <= version <= VERSION:
         raise StorageUnavailable(
             f"{where} has schema version {version} and this version of purse knows {VERSION}: "
             + ("upgrade purse" if version > VERSION else "use the purse that made it")

@@ -17,6 +17,7 @@ import orjson
 from purse.base.files import PRIVATE, sync_folder
 from purse.base.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
+from purse.campaign.storage.schema import Check
 from purse.campaign.storage.sql import Database, Rows, Statement
 from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
@@ -66,13 +67,15 @@ class _Dialect(Database):
 class Sqlite(SqliteFile, _Dialect):
     """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
-    create    whether a missing file is made
-    version   of the tables
+    create   whether a missing file is made
+    check    refuses tables by their version
     """
 
-    def __init__(self, address: str, *, create: bool = True, version: int = schema.VERSION) -> None:
+    def __init__(
+        self, address: str, *, create: bool = True, check: Check = schema.check_version
+    ) -> None:
         path, vfs = _parts_of(address)
-        self.version = version
+        self.check = check
         _check_library(apsw.sqlite_lib_version())
         super().__init__(str(path), vfs)
         if not path.parent.is_dir():
@@ -84,7 +87,7 @@ class Sqlite(SqliteFile, _Dialect):
                 f"there is no file {self.path} with campaigns; name another with storage=..., on "
                 "the command line with --storage or PURSE_STORAGE"
             )
-        if not path.exists() or self._version() != version:
+        if not path.exists() or self._version() != schema.VERSION:
             self.retried(self._make)
             self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
@@ -106,7 +109,7 @@ class Sqlite(SqliteFile, _Dialect):
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
-        _make_tables(db, self.version)
+        _make_tables(db, self.check)
         self._note_files(db)
         return db
 
@@ -118,12 +121,12 @@ class Sqlite(SqliteFile, _Dialect):
     def reading(self) -> Iterator[_SqliteSession]:
         """Yield the file as it is at one moment."""
         with self._view() as db:
-            _check_tables(db, self.version)
+            _check_tables(db, self.check)
             yield _SqliteSession(db)
 
 
 class _FileTransaction:
-    """A transaction on a file whose tables are of this version, committed at the end. After an
+    """A transaction on a file whose tables are checked, committed at the end. After an
     error it is not this that undoes it: a signal may come before this is called, or a generator
     would end it whenever it is collected.
     """
@@ -133,7 +136,7 @@ class _FileTransaction:
 
     def __enter__(self) -> _SqliteSession:
         db = self._file.begin()
-        _check_tables(db, self._file.version)
+        _check_tables(db, self._file.check)
         return _SqliteSession(db)
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
@@ -171,7 +174,7 @@ class Memory(_Dialect):
             self._db = apsw.Connection(":memory:")
             # otherwise SQLite plans a statement again whenever other values are bound to it
             self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            _make_tables(self._db, schema.VERSION)
+            _make_tables(self._db, schema.check_version)
 
     def renew(self) -> None:
         """Take a new lock in a child process: the old one is held by the thread that forked."""
@@ -232,16 +235,16 @@ def _check_library(version: str) -> None:
         )
 
 
-def _make_tables(db: apsw.Connection, wanted: int) -> None:
+def _make_tables(db: apsw.Connection, check: Check) -> None:
     """Make the tables in a file that has none, or refuse those of another version."""
     with db:
         if db.execute("PRAGMA user_version").get == 0:
             db.execute(schema.SQLITE)
-        _check_tables(db, wanted)
+        _check_tables(db, check)
 
 
-def _check_tables(db: apsw.Connection, wanted: int) -> None:
+def _check_tables(db: apsw.Connection, check: Check) -> None:
     """Refuse tables of another version: another process may have changed them since."""
     version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != wanted:
-        schema.check_version(version, db.filename, wanted)
+    if version != schema.VERSION:
+        check(version, db.filename)
