@@ -58,9 +58,9 @@ def overspend_accounts(patch: Patch) -> None:
 
 def lock_no_account(patch: Patch) -> None:
     """Levels are read and written, and nobody waits for them."""
-    from purse.campaign.storage.postgres import _Postgres
+    from purse.campaign.storage.postgres import Postgres
 
-    patch.setattr(_Postgres, "lock", "")
+    patch.setattr(Postgres, "lock", "")
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:

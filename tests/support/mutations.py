@@ -343,11 +343,11 @@ def write_over_the_journal(patch: Patch) -> None:
 
 def lock_nothing(patch: Patch) -> None:
     """Nobody waits for the lock, and nothing is locked before it is written."""
-    from purse.campaign.storage.postgres import _Postgres
+    from purse.campaign.storage.postgres import Postgres
 
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
-    patch.setattr(_Postgres, "lock", "")
+    patch.setattr(Postgres, "lock", "")
 
 
 class Deferred(apsw.Connection):

@@ -15,6 +15,7 @@ import pytest
 
 from purse import Account
 from purse.campaign.campaign import Campaign
+from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import calendar
@@ -62,7 +63,9 @@ class Countdown:
 
 
 def reached(disk: Disk, folder: Path) -> Storage:
-    return Storage(SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}"))
+    database = SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}")
+    database.prepare()
+    return Storage(database)
 
 
 def check_file(disk: Disk, folder: Path) -> None:
@@ -74,7 +77,7 @@ def check_file(disk: Disk, folder: Path) -> None:
 def new_home(folder: Path, *, paid: bool = False) -> Path:
     """A folder with a new campaign, where that is wanted under accounts, and renewed."""
     folder.mkdir()
-    store = Storage(Sqlite(f"sqlite:///{folder}/purse.db"))
+    store = connect(f"sqlite:///{folder}/purse.db")
     terms = {**TERMS, "expires_after": None}
     if paid:
         Account.create(ACCOUNTS[0], budget=8, alerts=[], storage=store)
@@ -155,7 +158,7 @@ def test_a_power_cut_while_the_file_is_made(tmp_path: Path) -> None:
             with mounted() as disk:
                 made = created_until(n, disk, home, tmp_path / f"{home.name}-cut", torn)
             if not made:
-                store = Storage(Sqlite(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db"))
+                store = connect(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db")
                 if "cut" not in store.names():
                     Campaign.create("cut", **TERMS, storage=store)
                 assert kinds(Campaign.open("cut", storage=store)) == ["created"]

@@ -93,16 +93,22 @@ def test_an_audit_beside_a_campaign_that_runs_finds_nothing(make_harness: Any) -
     assert [audit.findings for audit in audits] == [()] * 5
 
 
-def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
+def test_campaigns_of_a_file_share_connections_and_leave_none_open(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/purse.db"
-    Campaign.create("c", **TERMS, storage=address)
     fds = Path("/proc/self/fd")
     if not fds.exists():
         fds = Path("/dev/fd")
     before = len(list(fds.iterdir()))
-    for _ in range(20):
-        Campaign.open("c", storage=address).pause()
-    assert len(list(fds.iterdir())) <= before + 3
+    names = [f"c{number}" for number in range(20)]
+    opened = [Campaign.create(name, **TERMS, storage=address) for name in names]
+    opened += [Campaign.open(name, storage=address) for name in names]
+    for campaign in opened:
+        campaign.tell(campaign.ask(), 1, 1)
+        assert campaign.status().counts["held"] == 0
+    # the file twice, its log, its shared memory, the guard's two and the lock file
+    assert before < len(list(fds.iterdir())) <= before + 8
+    del opened, campaign
+    assert len(list(fds.iterdir())) == before
 
 
 def test_a_level_that_was_made_anew_is_not_the_one_that_was_opened(harness: StorageHarness) -> None:

@@ -16,9 +16,9 @@ from purse.base import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.postgres import _monotonic, _Postgres
+from purse.campaign.storage.postgres import Postgres, _monotonic
 from purse.campaign.storage.sql import ReadRequest
-from purse.campaign.storage.sqlite import Sqlite, _check_library
+from purse.campaign.storage.sqlite import _check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
 from tests.support.storages import TERMS, counts, kinds
 
@@ -98,7 +98,7 @@ def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: 
 
 
 def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:
-    database = Sqlite(f"sqlite:///{tmp_path}/purse.db")
+    database = connect(f"sqlite:///{tmp_path}/purse.db").db
     with database.writing() as session:
         names = ("synchronous", "journal_mode", "foreign_keys")
         rows = session.read([(f"PRAGMA {name}", ()) for name in names])
@@ -179,14 +179,14 @@ def test_a_slow_answer_does_not_set_the_clock_back(
     campaign = Campaign.open("c", storage=here)
     for _ in range(5):
         here.names()  # one of these is quick, on a busy machine, too
-    check = _Postgres._check
+    check = Postgres._check
 
     def late(*given: Any) -> None:
         time.sleep(0.5)
         check(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_Postgres, "_check", late)
+        patch.setattr(Postgres, "_check", late)
         here.names()
     other.ask()
     time.sleep(0.1)

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from purse.campaign.storage import schema, sql
-from purse.campaign.storage.postgres import _Postgres
+from purse.campaign.storage.postgres import Postgres
 from purse.campaign.storage.sqlite import Memory
 
 # for each statement, the index by which it finds its rows in each table that may be large
@@ -145,10 +145,10 @@ def planned(request: pytest.FixtureRequest, postgres: Any) -> Any:
     return postgres
 
 
-@pytest.mark.parametrize("among", [_Postgres.among, sql.ONE], ids=["several", "one"])
+@pytest.mark.parametrize("among", [Postgres.among, sql.ONE], ids=["several", "one"])
 @pytest.mark.parametrize("name", INDEXES)
 def test_postgres_finds_rows_by_an_index(planned: Any, name: str, among: str) -> None:
-    text = statements()[name].format(among=among, lock=_Postgres.lock).replace("?", "%s")
+    text = statements()[name].format(among=among, lock=Postgres.lock).replace("?", "%s")
     values = VALUES.get(name, ("c",) * text.count("%s"))
     if name in ("ANSWERS", "ABOUT"):
         value = "x" if name == "ANSWERS" else 5_000

@@ -202,7 +202,8 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
     terms.check_version()
     taught = storage.level(terms.name)[-1].head.taught
     learner = Learner(terms, taught)
-    if learner.begin_at(storage.checkpoint(terms.name, POLICY)) and _catch_up(learner, storage):
+    learner.begin_at(storage.checkpoint(terms.name, POLICY))
+    if _catch_up(learner, storage):
         return learner
     return learn_all(terms, storage, taught)
 

@@ -149,7 +149,9 @@ def _opened(address: str, is_file: bool) -> Database:
     if is_file:
         from purse.campaign.storage.sqlite import Sqlite
 
-        return Sqlite(address, create=False, check=schema.check_known)
-    from purse.campaign.storage.postgres import for_migration
+        file = Sqlite(address, schema.check_known)
+        file.prepare(create=False)
+        return file
+    from purse.campaign.storage.postgres import Postgres
 
-    return for_migration(address)
+    return Postgres(address, schema.check_known)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 import psycopg
 
@@ -123,7 +122,7 @@ class _PostgresSession:
         return self._db.execute(_spelt(text), values[0] if isinstance(values, list) else values)
 
 
-class _Postgres(Database):
+class Postgres(Database):
     """A database for the processes of several machines.
 
     check   refuses tables by their version
@@ -150,7 +149,14 @@ class _Postgres(Database):
         )
         reset_after_fork(self)
 
-    def prepare(self) -> None:
+    @staticmethod
+    def identity(address: str) -> Any:
+        """Return what is the same for all who may share connections: the address, and the variables
+        for libpq, which may name a user or a schema.
+        """
+        return address, *sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
+
+    def prepare(self, *, create: bool = True) -> None:
         """Make the tables unless they are there, and refuse those of another version."""
 
         def look(db: psycopg.Connection[Any]) -> None:
@@ -288,25 +294,6 @@ class _Postgres(Database):
     def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()
-
-
-_databases: WeakValueDictionary[Any, _Postgres] = WeakValueDictionary()  # those of this process
-
-
-def shared(address: str) -> _Postgres:
-    """Return the database at an address: its users share connections, as long as the
-    variables for libpq, which may name a user or a schema, are the same.
-    """
-    variables = sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
-    key = (address, *variables)
-    database = _databases.get(key) or _databases.setdefault(key, _Postgres(address))
-    database.prepare()
-    return database
-
-
-def for_migration(address: str) -> Database:
-    """Return the database at an address with tables of any known version; none are made."""
-    return _Postgres(address, schema.check_known)
 
 
 def _make_tables(db: psycopg.Connection[Any]) -> None:

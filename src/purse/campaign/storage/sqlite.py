@@ -67,17 +67,24 @@ class _Dialect(Database):
 class Sqlite(SqliteFile, _Dialect):
     """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
-    create   whether a missing file is made
-    check    refuses tables by their version
+    check   refuses tables by their version
     """
 
-    def __init__(
-        self, address: str, *, create: bool = True, check: Check = schema.check_version
-    ) -> None:
+    def __init__(self, address: str, check: Check = schema.check_version) -> None:
         path, vfs = _parts_of(address)
         self.check = check
         _check_library(apsw.sqlite_lib_version())
         super().__init__(str(path), vfs)
+
+    @staticmethod
+    def identity(address: str) -> Any:
+        """Return the file, by its name and what that leads to now, and the file system."""
+        path, vfs = _parts_of(address)
+        return str(path), os.path.realpath(path), vfs
+
+    def prepare(self, *, create: bool = True) -> None:
+        """Make the file, if it is missing and `create` says so; refuse one that is in danger."""
+        path = Path(self.path)
         if not path.parent.is_dir():
             raise StorageUnavailable(f"there is no folder {path.parent}")
         if trouble := self.danger():
@@ -89,15 +96,16 @@ class Sqlite(SqliteFile, _Dialect):
             )
         if not path.exists() or self._version() != schema.VERSION:
             self.retried(self._make)
-            self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
 
     def _make(self) -> None:
         """Make the file, for its owner alone, and the tables; refuse those of another version."""
         if self._vfs is None:  # SQLite gives log and shared memory the rights of the file
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
-        self.begin()
-        self.commit()
+        with self._write_lock:
+            with self.writing():
+                pass
+            self._lock.close()  # opened again, it is for those for whom the file is
 
     def _opened(self) -> apsw.Connection:
         """Return a connection that writes, to tables of this version."""
