@@ -41,14 +41,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
 
 
-async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
+async def in_thread(
+    call: Callable[[], R], undo: Callable[[R], object] | None = None, *, is_report: bool = False
+) -> R:
     """Run a call in a thread and return its result. A call that has not begun when it is cancelled
-    never begins; one that has begun goes on, and `undo` is called in a thread with its result. The
-    end of a program waits for both.
+    never begins, unless it is a report; one that has begun goes on, and `undo` is called in a
+    thread with its result. The end of a program waits for both.
     """
     work: Future[R] = _threads.submit(call)
+    waiting = asyncio.wrap_future(work)
     try:
-        return await asyncio.wrap_future(work)
+        return await (asyncio.shield(waiting) if is_report else waiting)
     except asyncio.CancelledError:
         if undo is not None and work.done():
             _threads.submit(_undone, undo, work)
@@ -64,7 +67,10 @@ def _undone(undo: Callable[[R], object], work: Future[R]) -> None:
 
 
 def _awaited(
-    verb: Callable[Concatenate[B, P], R], undo: Callable[[B, R], object] | None = None
+    verb: Callable[Concatenate[B, P], R],
+    undo: Callable[[B, R], object] | None = None,
+    *,
+    is_report: bool = False,
 ) -> Callable[Concatenate[_AsyncBudget[B], P], Coroutine[Any, Any, R]]:
     """Return a method that is awaited, from one that blocks. `undo` is for a cancelled request
     without a name: there is no way to ask for its result again.
@@ -78,7 +84,7 @@ def _awaited(
             "request_id"
         ):
             back = partial(undo, self.blocking)
-        return await in_thread(call, back)
+        return await in_thread(call, back, is_report=is_report)
 
     return method
 
@@ -157,9 +163,10 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
 
     `AsyncCampaign(campaign)` has the verbs of a campaign that is open already.
 
-    A cancelled call that has not begun is not made. One that has begun goes on in its thread, and
-    the end of the program waits for it. A cancelled `ask` without a `request_id` voids its ticket,
-    so that no hold is left behind; with a `request_id` the same ask returns the same ticket later.
+    A cancelled call that has not begun is not made, unless it is a report. One that has begun goes
+    on in its thread, and the end of the program waits for it. A cancelled `ask` without a
+    `request_id` voids its ticket, so that no hold is left behind; with a `request_id` the same ask
+    returns the same ticket later.
     """
 
     _call = AsyncSpending
@@ -180,12 +187,12 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     ask = _awaited(Campaign.ask, let_go)
     ask_many = _awaited(Campaign.ask_many, let_go)
     probabilities = _awaited(Campaign.probabilities)
-    tell = _awaited(Campaign.tell)
-    tell_many = _awaited(Campaign.tell_many)
-    settle = _awaited(Campaign.settle)
-    reward = _awaited(Campaign.reward)
-    fail = _awaited(Campaign.fail)
-    void = _awaited(Campaign.void)
+    tell = _awaited(Campaign.tell, is_report=True)
+    tell_many = _awaited(Campaign.tell_many, is_report=True)
+    settle = _awaited(Campaign.settle, is_report=True)
+    reward = _awaited(Campaign.reward, is_report=True)
+    fail = _awaited(Campaign.fail, is_report=True)
+    void = _awaited(Campaign.void, is_report=True)
     expire = _awaited(Campaign.expire)
     add_arm = _awaited(Campaign.add_arm)
     retire_arm = _awaited(Campaign.retire_arm)

@@ -118,3 +118,13 @@ def test_options_that_do_not_fit_are_explained(
 ) -> None:
     with pytest.raises(InvalidInput, match="^" + re.escape(message) + "$"):
         check_options("exp3", takes_two, options, supplied=supplied)
+
+
+@pytest.mark.parametrize(
+    "deep",
+    ["-" * 20_000 + "1", "-" * 5_000 + "1", "[" * 20_000, "[" * 250 + "]" * 250, "1" * 5_000],
+)
+def test_deep_texts_are_refused_in_a_line(deep: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^cannot read .{100,130}; ") as refused:
+        parse(f"uniform:a={deep}")
+    assert len(str(refused.value)) < 300

@@ -264,3 +264,30 @@ def test_a_child_of_a_fork_has_threads_of_its_own() -> None:
             os._exit(0 if in_loop(seven()) == 7 else 1)
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_report_is_made_even_if_it_is_cancelled_before_it_begins() -> None:
+    campaign = AsyncCampaign(Campaign.create("prompts", **TERMS, storage=in_memory()))
+    free = threading.Event()
+
+    async def use() -> None:
+        tickets = [await campaign.ask() for _ in range(3)]
+        busy = [asyncio.ensure_future(in_thread(lambda: free.wait(LONG))) for _ in range(_MOST)]
+        calls = campaign.settle(tickets[0], "0.001"), campaign.status(), end(tickets[1])
+        waiting = [asyncio.ensure_future(call) for call in calls]
+        await asyncio.sleep(0.05)
+        for call in waiting:
+            call.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        free.set()
+        await asyncio.gather(*busy)
+        await counted(campaign, settled=2, held=1)
+
+    async def end(ticket: Any) -> None:
+        call = campaign.spending()
+        call.ticket = ticket
+        call.settle("0.002")
+        await call.__aexit__(None, None, None)
+
+    in_loop(use())
+    assert campaign.blocking.status().purses[0].spent == "0.003"

@@ -165,3 +165,10 @@ def grant_again_what_a_clock_comes_back_to(patch: Patch) -> None:
 def tell_nobody_of_clocks(patch: Patch) -> None:
     """A clock that was ahead is counted, and no alarm says so."""
     patch.setattr(status, "_clock_alarm", lambda *_: ())
+
+
+@instead_of(Period, "next")
+def grant_once_what_a_clock_jumps_over(following: Any, period: Period, *given: Any) -> Any:
+    """Of the periods that one entry stands for, one is granted."""
+    after, balances = following(period, *given[:5])
+    return after._replace(number=period.number + given[5]), balances

@@ -21,7 +21,7 @@ from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.rules import allowed_arms, asks, reports
 from purse.campaign.rules import transaction as transaction_rules
 from purse.campaign.rules.transaction import Transaction
-from purse.campaign.run import learner
+from purse.campaign.run import learner, replay_journal
 from purse.campaign.run.committer import Committer
 from purse.campaign.run.learner import Learner
 from purse.campaign.storage import schema
@@ -387,3 +387,8 @@ def fail_open(do: Any, committer: Committer, decide: Any, **wants: Any) -> Any:
         held = list(committer.terms.cost_max[0])
         ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
         return [ticket], committer.terms.first_arms
+
+
+def believe_a_journal(patch: Patch) -> None:
+    """A restore takes values that no method takes."""
+    patch.setattr(replay_journal, "_check_values", lambda *_: None)

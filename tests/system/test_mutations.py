@@ -13,8 +13,9 @@ import pytest
 
 from purse import PurseError
 from tests.campaign import test_bill
-from tests.campaign.ledger import test_level, test_limits
+from tests.campaign.ledger import test_level, test_limits, test_period
 from tests.campaign.rules import test_asks, test_reports
+from tests.campaign.run import test_restore
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
 from tests.support import promise_checks as promises
@@ -190,6 +191,15 @@ ROWS = [
         levels.grant_again_what_a_clock_comes_back_to,
         test_level.test_a_clock_that_comes_and_goes_grants_nothing_again,
     ),
+    Row(
+        levels.grant_once_what_a_clock_jumps_over,
+        test_period.test_a_clock_that_is_wrong_by_decades_is_one_entry_with_the_same_money,
+    ),
+    Row(
+        mutations.believe_a_journal,
+        test_restore.test_what_no_method_takes_is_not_restored,
+        only="memory",
+    ),
     Row(levels.tell_nobody_of_clocks, test_level.test_somebody_is_told_for_a_day),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
@@ -242,7 +252,7 @@ def places_of(row: Row) -> list[str]:
     """Where a row is tried; what breaks a rule alone is tried in memory in a short test."""
     if row.only:
         return [row.only]
-    rules = row.check.__module__ in (*OF_RULES, test_level.__name__)
+    rules = row.check.__module__ in (*OF_RULES, test_level.__name__, test_period.__name__)
     return ["memory"] if rules and not SOAK else PLACES
 
 

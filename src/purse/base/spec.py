@@ -13,7 +13,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-from purse.errors import InvalidInput, unknown
+from purse.errors import InvalidInput, shorten, unknown
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -26,7 +26,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     source = f"_({arguments})"
     try:
         call = ast.parse(source, mode="eval").body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # as a deep one ends
         raise _malformed(text) from None
     whole = (
         isinstance(call, ast.Call)
@@ -48,7 +48,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 def _malformed(
     text: str, allowed: str = "write name or name:option=value,option=value"
 ) -> InvalidInput:
-    return InvalidInput(f"cannot read {text!r}; {allowed}")
+    return InvalidInput(f"cannot read {shorten(text)!r}; {allowed}")
 
 
 def _value(option: str, node: ast.expr, text: str) -> Any:
@@ -56,7 +56,7 @@ def _value(option: str, node: ast.expr, text: str) -> Any:
         return node.id
     try:
         return ast.literal_eval(node)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, MemoryError, RecursionError):
         allowed = "a word, a number, a text in quotes, or a list of these"
         raise _malformed(text, f"the value of {option} must be {allowed}") from None
 

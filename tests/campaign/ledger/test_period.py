@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from purse.campaign.terms.calendar import Calendar
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.history import History
 from purse.errors import BudgetExhausted, HorizonReached, InvalidInput
+from tests.support import storages
 from tests.support.campaigns import balance, campaign, exported, made, refusal
 from tests.support.game import USD, Game
 from tests.support.storages import START, MemoryHarness, StorageHarness
@@ -324,3 +326,26 @@ def test_terms_of_accounts_are_checked_and_come_back() -> None:
     }  # fmt: skip
     head = json.loads(storage.level("y")[-1].text)
     assert set(head) == {"id", "status", "created", "changed", "digest", "turn", "alerts", "rules"}
+
+
+def test_a_clock_that_is_wrong_by_decades_is_one_entry_with_the_same_money() -> None:
+    for carry, every in product(["none", "all"], ["1h", "day", "month"]):
+        seen: list[Any] = []
+        for most, n_periods in ((10_000, 60), (4, 60), (10_000, 20_000)):
+            harness, terms = storages.MemoryHarness(), {"every": every, "carry": carry}
+            campaign = begun(harness, **terms, time_zone="Europe/Berlin", horizon=5)
+            campaign.tell(campaign.ask(), 1, "0.5")
+            campaign.ask()
+            harness.clock += n_periods * {"1h": HOUR, "day": DAY, "month": 31 * DAY}[every]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(transaction, "_MOST_PERIODS", most)
+                campaign.ask()
+                assert campaign.audit(full=True).findings == ()
+            now, purses = period(campaign), campaign.status().purses
+            assert now.begun_at * 1000 <= harness.clock < now.ends_at * 1000
+            renewed = [entry for entry in campaign.journal() if entry.kind == "renewed"]
+            assert (len(renewed) == 1) is (most == 4 or n_periods == 20_000)
+            if n_periods == 60 and every != "month":  # whose number is only about right
+                facts = now.number, now.ends_at, now.rounds
+                seen.append((facts, purses, in_period(purses, now)))
+        assert not seen or seen[0] == seen[1]

@@ -3,6 +3,7 @@ made right again; they go on from the last one, and say what they do not decide 
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -19,6 +20,7 @@ from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.postgres import _PostgresSession
 from purse.campaign.storage.sqlite import _SqliteSession
 from purse.campaign.storage.storage import Storage
+from purse.errors import StorageUnavailable
 from purse.policies import replan
 from tests.support.campaigns import balance, campaign, company
 from tests.support.level_mutations import look_at_the_campaign_only
@@ -163,6 +165,17 @@ def test_the_next_audit_decides_only_what_came_since(audited: Storage) -> None:
     assert opened("three", audited).audit().after == opened("three", audited).status().entries
     assert one.audit(full=True).after == 0
     assert Account.open("team", storage=audited).audit().ok
+
+
+def test_an_outage_is_no_finding(audited: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: Any) -> Any:
+        raise StorageUnavailable("connection failed")
+
+    with suppress(PurseError):
+        opened("one", audited).tell(1, 0, "0.01")  # a conflict, for which a ticket is looked up
+    monkeypatch.setattr(Storage, "about", gone)
+    with pytest.raises(StorageUnavailable, match=r"^connection failed$"):
+        opened("one", audited).audit()
 
 
 def test_what_was_changed_since_is_found(audited: Storage) -> None:

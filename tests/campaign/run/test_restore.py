@@ -1,6 +1,7 @@
 """Exports and what is made from them: read line by line, restored as a whole, and gone on with."""
 
 import io
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,48 @@ def test_work_on_a_campaign_and_on_its_copy_stays_with_each(tmp_path: Path) -> N
         assert len(told) == len(asked) == WORKERS * N_PAIRS
         assert all(str(request).startswith(f"{each.name}-") for request in asked)
         assert each.audit().ok
+
+
+def nested(depth: int) -> Any:
+    return [] if depth == 0 else [nested(depth - 1)]
+
+
+EDITED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [  # kind; columns and fields that change
+    ("asked", {"request": "\nperiod 2"}, {}),
+    ("asked", {"request": "\nalert 80%:0/0/0"}, {}),
+    ("asked", {"request": 7}, {}),
+    ("asked", {"request": 2**63}, {}),
+    ("asked", {}, {"session": 5}),
+    ("rewarded", {}, {"reward": 7}),
+    ("rewarded", {}, {"reward": 1e308}),
+    ("rewarded", {}, {"reward": True}),
+    ("conflict", {}, {"report": {"reward": 7}}),
+    ("conflict", {}, {"report": {"settle": [1e308]}}),
+    ("failed", {}, {"reason": "\x1b[2J"}),
+    ("failed", {}, {"reason": 5}),
+    ("arm_added", {}, {"name": 5}),
+    ("arm_added", {}, {"name": ["c"]}),
+    ("arm_added", {}, {"name": "c\x1b[2J"}),
+    ("failed", {}, {"reason": nested(500)}),
+]
+
+
+def test_what_no_method_takes_is_not_restored() -> None:
+    one = Campaign.create("c", **TERMS, capacity=3, storage=in_memory())
+    rewarded, failed = one.ask(session="s").id, one.ask().id
+    one.reward(rewarded, 0.5)
+    one.fail(failed, 0, "timeout")
+    with suppress(PurseError):
+        one.reward(rewarded, 0.75)
+    one.add_arm("c")
+    lines = exported(one).getvalue().splitlines()
+    Campaign.restore(io.StringIO("\n".join(lines)), storage=in_memory())
+    for kind, columns, fields in EDITED:
+        place = next(number for number, line in enumerate(lines) if f'"kind":"{kind}"' in line)
+        entry = json.loads(lines[place])
+        entry |= {**columns, "body": entry["body"] | fields}
+        edited = [*lines[:place], json.dumps(entry), *lines[place + 1 :]]
+        with pytest.raises(InvalidInput, match=r"^(entry|line) \d") as refused:
+            Campaign.restore(io.StringIO("\n".join(edited)), storage=in_memory())
+        assert str(refused.value).isprintable()
+        assert "would be" not in str(refused.value)

@@ -307,6 +307,27 @@ def test_a_storage_that_fails_is_asked_again(storage: Storage, caplog: Any) -> N
         assert caplog.text.count("webhook finance cannot read on: gone") == 1
 
 
+def test_a_name_server_that_hangs_holds_no_service_up(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SEND_S", -0.9)
+    begun, free = threading.Event(), threading.Event()
+
+    def hangs(*_: Any, **__: Any) -> None:
+        begun.set()
+        assert free.wait(60)
+
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        spent("p", storage)
+        follows.send = hangs
+        with following([follows]):
+            assert begun.wait(60)
+        assert not free.is_set()
+        free.set()
+
+
 BROKEN = """UPDATE purse_journal SET body = '{' WHERE level = 1
 AND seq = (SELECT max(seq) FROM purse_journal WHERE level = 1)"""
 NO_RULE = """UPDATE purse_journal SET body = replace(body, '"rule"', '"role"') WHERE level = 1

@@ -74,6 +74,26 @@ def test_rewards_may_be_awaited_left_out_or_fail(lab: Lab, kind: str, caplog: An
     assert ("no judge today" in caplog.text) == (kind == "raises")
 
 
+def test_a_success_that_is_reported_twice_is_judged_once(lab: Lab, caplog: Any) -> None:
+    rewards = iter([1.0, 0.0])
+
+    async def judge(answer: Any, messages: Any) -> float:
+        await asyncio.sleep(0.05)
+        return next(rewards)
+
+    campaign = lab.start(reward=judge)
+    hook: Any = lab.hook
+    report = hook.async_log_success_event
+
+    async def twice(*event: Any, **named: Any) -> None:
+        await asyncio.gather(report(*event, **named), report(*event, **named))
+
+    hook.async_log_success_event = twice
+    lab.ask(lab.router(), 1)
+    assert counts(campaign) == {"tickets": 1, "told": 1}
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_without_a_cost_the_hold_stays(
     lab: Lab, stream: bool, monkeypatch: pytest.MonkeyPatch, caplog: Any

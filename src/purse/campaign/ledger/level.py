@@ -16,6 +16,7 @@ from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move, drawn
 from purse.campaign.terms.budget_terms import RULES
+from purse.campaign.terms.calendar import Calendar
 
 if TYPE_CHECKING:
     from purse.campaign.terms.budget_terms import AccountTerms
@@ -97,9 +98,11 @@ class Level:
             case "charged":
                 self.book(charge_move(entry), entry.at)
             case "renewed":
-                before = self.balances
-                period, after = Period(*head.period).next(
-                    before, self.allowance, self.terms.carry, body["next"], head.rounds
+                before, period = self.balances, Period(*head.period)
+                passed = body["number"] - period.number
+                span = body["at"], body["next"]
+                period, after = period.next(
+                    before, self.allowance, self.terms.carry, span, head.rounds, passed
                 )
                 self.balances = drawn(before, after)
                 head.period = list(period)
@@ -150,6 +153,11 @@ class Level:
     def period(self) -> Period | None:
         """The period that the budget is in; None if it is never renewed."""
         return Period(*self.head.period) if self.head.period else None
+
+    @property
+    def calendar(self) -> Calendar:
+        """The boundaries of its periods."""
+        return Calendar(self.terms.every, self.terms.time_zone)
 
     def due(self, at: int) -> str:
         """Return the kind of the entry about periods that has to come first at a time, ms; "" if

@@ -39,15 +39,27 @@ class Period(NamedTuple):
         ]
 
     def next(
-        self, balances: Sequence[Balance], allowance: Units, carry: str, ends: int, rounds: int
+        self,
+        balances: Sequence[Balance],
+        allowance: Units,
+        carry: str,
+        span: tuple[int, int],
+        rounds: int,
+        passed: int = 1,
     ) -> tuple[Period, list[Balance]]:
-        """Return the period after this one, and the balances in it. What this one owes is treated
-        as what it saves.
+        """Return a period after this one, and the balances in it. What this one owes is treated as
+        what it saves.
+
+        span     when it begins and ends, ms
+        passed   how many boundaries are passed: 1, but if a clock is wrong by years
 
         A budget, which is the sum of all that was granted, never exceeds what can be counted.
         """
         used = [balance.spent + balance.held + balance.presumed for balance in balances]
-        carried = [balance.left if carry == ALL else 0 for balance in balances]
+        carried = [
+            min(balance.left + (passed - 1) * units, LARGEST - before) if carry == ALL else 0
+            for balance, before, units in zip(balances, used, allowance, strict=True)
+        ]
         renewed = [
             balance._replace(budget=min(before + carry_over + units, LARGEST))
             for balance, before, carry_over, units in zip(
@@ -55,7 +67,7 @@ class Period(NamedTuple):
             )
         ]
         held = [balance.held for balance in balances]
-        return Period(self.number + 1, self.ends, ends, rounds, carried, used, held), renewed
+        return Period(self.number + passed, *span, rounds, carried, used, held), renewed
 
     def after_hold(self, move: Move, carry: str) -> tuple[Period, list[int]]:
         """Return the period after a move of a ticket of an earlier one, and how much of the refund

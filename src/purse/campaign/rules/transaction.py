@@ -30,14 +30,15 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import COUNTERS, HOUR, Balance, Units
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.terms.arms import PolicyView
-from purse.campaign.terms.calendar import Calendar, ahead_of_utc, data_version
+from purse.campaign.terms.calendar import ahead_of_utc, data_version
 from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
 _DAY = 24 * HOUR
 _FEW = 100  # asks, of which the average cost says little
+_MOST_PERIODS = 10_000  # that begin one by one
 _MISSED = 0.2  # of the requests of a period
 _MONEY = {"topped_up": "a top-up", "budget_set": "a budget", "charged": "a charge"}
-_PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
+PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
 
 
 class _Chooser(Protocol):
@@ -124,9 +125,12 @@ class Transaction:
                     body = self.end_after(level, period.ends, self.now) if is_back else {}
                     self.add(kind, body, level=level)
                     continue
-                body = {"number": period.number + 1, "at": period.ends}
-                body |= self.end_after(level, period.ends, period.ends)
-                self.add(kind, body, request=f"{_PERIOD}{period.number + 1}", level=level)
+                passed, at = level.calendar.count_in(self.now - period.ends), self.now
+                if passed <= _MOST_PERIODS:  # else a clock is wrong by years: one entry for all
+                    passed, at = 1, period.ends
+                body = {"number": period.number + passed, "at": at}
+                body |= self.end_after(level, period.ends, at)
+                self.add(kind, body, request=f"{PERIOD}{body['number']}", level=level)
 
     def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of the period after an instant (ms), and the version of the time-zone data
@@ -135,7 +139,7 @@ class Transaction:
         boundary   the end of a period before it, ms
         """
         terms, version = level.terms, data_version(level.terms.time_zone)
-        end = Calendar(terms.every, terms.time_zone).next_end(boundary, instant)
+        end = level.calendar.next_end(boundary, instant)
         ahead = ahead_of_utc(terms.time_zone, instant) if level.head.traffic else 0
         return {
             "next": end,

@@ -4,12 +4,12 @@ compared with what is written.
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 import orjson
 
 from purse.base.amounts import LARGEST
+from purse.base.plain_validation import request_of
 from purse.base.spec import parse
 from purse.campaign.api.states import (
     ACCOUNT_ALERT_WORDS,
@@ -26,16 +26,24 @@ from purse.campaign.ledger.level import OWN, Level, Load
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
-from purse.campaign.rules.transaction import ALERT, Transaction, due_events, refused_events
+from purse.campaign.rules.transaction import (
+    ALERT,
+    PERIOD,
+    Transaction,
+    due_events,
+    refused_events,
+)
 from purse.campaign.run.learner import Learner, parsed
 from purse.campaign.storage.sql import Rows
 from purse.campaign.terms.budget_terms import RULES
 from purse.campaign.terms.calendar import data_version
-from purse.errors import InvalidInput, PurseError, shorten
+from purse.campaign.terms.readers import names
+from purse.errors import InvalidInput, PurseError, StorageUnavailable, invalid, shorten
 
 _MOST_FINDINGS = 20
 _AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
 _STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
+_OWN_REQUESTS = {"renewed": f"{PERIOD}{{number}}", "event": f"{ALERT}{{key}}"}  # by kind
 LoadReports = Callable[[int], Rows]  # finds number, digest and body of reports after an entry
 _LoadAsk = Callable[[str, int], LedgerEntry | None]  # finds the last ask of a session before one
 LoadLabel = Callable[[Label], LabelBudget | None]  # finds the budget of a label
@@ -131,7 +139,7 @@ class Replay:
         """
         level = self.level
         try:
-            _check_types(entry)
+            _check_values(entry, level)
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
                 level.recall(entry, self.load, self.load_label, self.load_ask)
@@ -155,6 +163,8 @@ class Replay:
                 self.policy.learn(learnt, entry.seq, level.head.digest)
             if isinstance(level, CampaignLevel):
                 level.forget(entry)
+        except StorageUnavailable:  # which says nothing about the entry
+            raise
         except Exception as error:  # an entry may be anything
             why = str(error) if isinstance(error, PurseError) else repr(error)
             raise InvalidInput(
@@ -324,14 +334,27 @@ def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
     return above
 
 
-def _check_types(entry: LedgerEntry) -> None:
-    """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
+def _check_values(entry: LedgerEntry, level: Level) -> None:
+    """Raise `InvalidInput` if an entry holds what no method of a campaign takes."""
     body = entry.body if entry.kind != "created" else {}
+    report = body.get("report", {})
     whole = [entry.at, entry.ticket or 0, *(u for name in _AMOUNTS for u in body.get(name, ()))]
     whole += [abs(units) for units in body.get("amount", ())]
+    whole += [u for name in ("costs", "settle", "fail") for u in report.get(name) or ()]
     if not all(type(units) is int and 0 <= units <= LARGEST for units in whole):
         raise InvalidInput("it holds something else than whole units")
-    reward = body.get("reward", 0)
-    if type(reward) not in (int, float) or not isfinite(reward):
-        raise InvalidInput(f"reward={reward!r}: must be a number")
+    for reward in [part["reward"] for part in (body, report) if "reward" in part]:
+        if type(reward) not in (int, float):
+            raise invalid("reward", reward, "must be a number")
+        if isinstance(level, CampaignLevel):
+            reports.read_reward(level.terms, reward)
     check_numbers(body.get("context", ()))
+    if entry.request != _OWN_REQUESTS.get(entry.kind, "").format(**body):
+        request_of(entry.request, "request")
+    for name in body.keys() & {"of", "session"}:
+        request_of(body[name], name)
+    for name in body.keys() & {"reason", "note"}:
+        if reports.read_note(name, body[name]) != body[name]:
+            raise invalid(name, body[name], "must be one line of text that can be printed")
+    if entry.kind.startswith("arm_"):
+        names("name", [body["name"]])

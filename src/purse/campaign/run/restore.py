@@ -241,7 +241,10 @@ def _entry_of(number: int, line: str, seq: int) -> LedgerEntry:
         raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
     if not isinstance(facts["kind"], str) or not isinstance(facts["body"], dict):
         raise InvalidInput(f"line {number}: unknown kind of entry {facts['kind']!r}")
-    return LedgerEntry.of(**facts)
+    try:
+        return LedgerEntry.of(**facts)
+    except TypeError:  # JSON is written less deep than it is read
+        raise InvalidInput(f"line {number}: its body is nested too deep") from None
 
 
 def _parsed(number: int, line: str) -> dict[str, Any]:

@@ -105,6 +105,7 @@ class _Book:
         self.level: Level = level_of(storage, stored, None if above is None else above.level)
         resources = self.level.terms.resources
         self.statement = Statement(stored.level.name, resources, [Amounts()] * len(resources), {})
+        self.number = 1  # of its period
         self.clock = 0  # ms: an entry by a clock that was set back counts with those before it
         self.values: dict[int, str] = {}  # of the label, by ticket
 
@@ -141,6 +142,8 @@ class _Book:
         own   whether it is of this level's journal, and not of one below
         """
         renews = own and entry.kind == "renewed"
+        passed = entry.body["number"] - self.number if renews else 0
+        self.number += passed
         self.clock = max(self.clock, entry.body["at"] if renews else entry.at)
         if self.clock >= self.end:
             return
@@ -150,7 +153,7 @@ class _Book:
             budget = now.budget - was.budget
             paid = now.spent - was.spent + now.presumed - was.presumed
             granted = budget if own and entry.kind in _GRANTS else 0
-            granted = self.level.allowance[resource] if renews else granted
+            granted = self.level.allowance[resource] * passed if renews else granted
             charged = paid if entry.kind == "charged" else 0
             more = Amounts(0, granted, paid - charged, charged, granted - budget)
             more = Amounts(more.closing) if self.clock < self.begin else more

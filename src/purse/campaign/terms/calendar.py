@@ -19,9 +19,9 @@ from purse.base import validation
 from purse.campaign.api.defaults import CARRY, TIME_ZONE
 from purse.errors import invalid, suggest
 
-_LOCAL = ("day", "week", "month")
 _HOURS = re.compile(r"([1-9][0-9]{0,3})h")
 _HOUR = 3_600_000  # ms
+_LOCAL = {"day": 24 * _HOUR, "week": 168 * _HOUR, "month": 730 * _HOUR}  # about how long they are
 MILLISECOND = timedelta(milliseconds=1)
 _SECOND = timedelta(seconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,6 +61,10 @@ class Calendar(NamedTuple):
         while (end := _instant(_begin(self.every, count), zone)) <= after:
             count += 1
         return end
+
+    def count_in(self, time: int) -> int:
+        """Return about how many periods begin within a time, ms, its first instant included."""
+        return time // (self.hours or _LOCAL[self.every]) + 1
 
     @property
     def hours(self) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,7 @@ from purse.campaign.storage.sql import Journal
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import message
 from purse.campaign.webhooks.file import Receiver
-from purse.campaign.webhooks.sending import NotSent, send
+from purse.campaign.webhooks.sending import SEND_S, NotSent, send
 from purse.errors import PurseError, StorageUnavailable
 
 _LOGGER = logging.getLogger(__name__)
@@ -285,7 +286,9 @@ def deliver(followers: Sequence[Follower]) -> None:
 
 @contextmanager
 def following(followers: Sequence[Follower]) -> Iterator[None]:
-    """Follow in a thread for each receiver; at the end wait for messages on their way."""
+    """Follow in a thread for each receiver; at the end wait for messages on their way, as long as
+    one may take: a name server that hangs holds its thread longer, which ends with the program.
+    """
     threads = [
         threading.Thread(
             target=follower.run, name=f"purse-webhook-{follower.receiver.name}", daemon=True
@@ -299,5 +302,6 @@ def following(followers: Sequence[Follower]) -> Iterator[None]:
     finally:
         for follower in followers:
             follower.stop()
+        until = time.monotonic() + SEND_S + 1
         for thread in threads:
-            thread.join()
+            thread.join(max(0.0, until - time.monotonic()))

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from purse.client.deadline import TooLong, left, read_answer, send_all
 
-_SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
+SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
 _MOST_READ = 65_536  # bytes of status line and headers; the body of an answer is not read
 _MOST = 2_000  # characters of an address
 _MOST_ADDRESSES = 16  # network addresses of one host
@@ -147,7 +147,7 @@ def send(
     body: bytes,
     *,
     allow_private: bool = False,
-    seconds: float = _SEND_S,
+    seconds: float = SEND_S,
     look_up: _Resolve = _resolve,
     context: ssl.SSLContext | None = None,
 ) -> None:

@@ -31,9 +31,10 @@ _log = logging.getLogger("purse.litellm")
 class Attempt:
     """One call of one deployment.
 
-    is_json   whether the request asks for JSON
-    started   whether the call was handed to the provider
-    ended     whether the money is reported
+    is_json     whether the request asks for JSON
+    started     whether the call was handed to the provider
+    ended       whether the money is reported
+    succeeded   whether LiteLLM has said so
     """
 
     campaign: AsyncCampaign
@@ -43,6 +44,7 @@ class Attempt:
     begun: float = field(default_factory=time.monotonic)
     started: bool = False
     ended: bool = False
+    succeeded: bool = False
 
     def names(self) -> dict[str, Any]:
         """Return campaign, ticket and arm, for the metadata of request and answer."""

@@ -291,8 +291,9 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     ) -> None:
         """Report the reward, and the cost of a stream."""
         attempt = self._attempts.find(kwargs.get("litellm_params"))
-        if attempt is None:
+        if attempt is None or attempt.succeeded:  # it may come twice
             return
+        attempt.succeeded = True
         cost = (kwargs.get("standard_logging_object") or {}).get("response_cost")
         cost = cost or kwargs.get("response_cost")
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from asyncio import shield, sleep
+from asyncio import sleep
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -235,7 +235,7 @@ class Transport:
 
     async def _report_async(self, attempt: Attempt, report: Report) -> None:
         if report is not None and not attempt.is_reported:
-            await shield(in_thread(partial(self._report, attempt, report)))
+            await in_thread(partial(self._report, attempt, report), is_report=True)
 
     def outcome(self, attempt: Attempt) -> Report:
         """Return the report on an answer that is over; None while its cost is not known."""
