@@ -72,7 +72,7 @@ def test_a_policy_is_saved_with_its_map_and_goes_on(tmp_path: Path) -> None:
     for policy in (live, again):
         for ticket in tickets[1::2]:
             policy.tell(ticket, 1.0, 0.2)
-    assert again.state.sums.tobytes() == live.state.sums.tobytes()
+    assert again.state.coefficients.tobytes() == live.state.coefficients.tobytes()
     for context in contexts[20:]:
         assert again.ask(context=context) == live.ask(context=context)
 

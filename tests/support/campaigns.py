@@ -19,7 +19,7 @@ TERMS: dict[str, Any] = {
     "policy": "uniform",
     "alerts": [],
 }
-SEES = str(Path(__file__).with_name("context_policy.py"))
+SEES = str(Path(__file__).with_name("greedy_contexts.py"))
 FEATURES: dict[str, Any] = {"length": (0, 8000), "code": None}
 ARMS = ["red", "green", "blue"]
 

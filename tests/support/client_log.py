@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import AskRefused, Conflict, InvalidInput
-from tests.support import context_policy
+from tests.support import greedy_contexts
 
 TERMS: dict[str, Any] = {
     "alerts": [],
@@ -25,7 +25,7 @@ TRAFFIC: dict[str, Any] = {
     "cost_ceiling": 2,
     "reward_within": 0.6,
     "missing_reward": 0.3,  # nobody reports this
-    "policy": str(Path(context_policy.__file__)),
+    "policy": str(Path(greedy_contexts.__file__)),
     "features": ["x", "y"],
 }
 RENEWED: dict[str, Any] = {"every": "1h"}

@@ -28,7 +28,6 @@ LIFE = 60_000  # ms until a ticket expires
 WITHIN = 90_000  # ms in which a reward has to come
 DAY = 86_400_000  # ms
 UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
-STARTS_WITH_PULLS = (INITIAL, SEES)  # policies that pull each arm once at first
 RANGE = (0.0, 8000.0)  # of the first feature
 BAD_CONTEXTS: list[Any] = [
     None, [1], [1, 2, 3], {"length": 1}, {"length": 1, "code": 1, "more": 1}, [1, 1001], [1, "a"],
@@ -87,7 +86,7 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
         most=most,
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
-        initial=policy in STARTS_WITH_PULLS,
+        initial=policy == INITIAL,
         until=draw(st.sampled_from([None, None, None, START + 2 * LIFE, START + 2 * DAY])),
         skip=draw(st.booleans()),
     )

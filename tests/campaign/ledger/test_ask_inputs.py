@@ -35,7 +35,7 @@ from tests.support.storages import MemoryHarness
 
 def learnt(campaign: Campaign) -> Any:
     """What the policy has learnt, from what is stored."""
-    return recovered(campaign.terms, campaign.storage).state["sums"]
+    return recovered(campaign.terms, campaign.storage).state["coefficients"]
 
 
 def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
@@ -61,13 +61,13 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
 
 def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terms._MOST_STATE == 1_000_000  # the megabyte of the page on contexts
-    campaign = with_contexts()  # 3 arms, 3 numbers of 8 bytes each
+    campaign = with_contexts()  # 3 arms, 22 numbers of 8 bytes each
     with monkeypatch.context() as patch:
-        patch.setattr(terms, "_MOST_STATE", 71)
+        patch.setattr(terms, "_MOST_STATE", 527)
         message = refusal(InvalidInput, with_contexts)
-        assert "at most 71 bytes in a campaign, and has 72 with 3 arms and 2 features" in message
+        assert "at most 527 bytes in a campaign, and has 528 with 3 arms and 2 features" in message
         assert campaign.terms.checked() == campaign.terms, "what exists goes on"
-    monkeypatch.setattr(terms, "_MOST_STATE", 72)
+    monkeypatch.setattr(terms, "_MOST_STATE", 528)
     with_contexts()
 
 
@@ -181,23 +181,26 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(
             chances = campaign.probabilities(context=seen)
             assert list(chances.values()) == live.probabilities(context=seen).tolist()
     assert live.t > 40
-    assert learnt(campaign).tobytes() == live.state.sums.tobytes()
+    assert learnt(campaign).tobytes() == live.state.coefficients.tobytes()
     assert campaign.audit(full=True).findings == ()
     assert len(last_ask(campaign)["context"]) == 2, "a journal has the numbers before the map"
     copy = Campaign.restore(exported(campaign), storage=MemoryHarness().storage())
     assert copy.terms.map == map
-    assert learnt(copy).tobytes() == live.state.sums.tobytes()
+    assert learnt(copy).tobytes() == live.state.coefficients.tobytes()
 
 
 def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
     harness = MemoryHarness()
-    campaign = with_contexts(harness, reward_within=60, missing_reward=0.5, expires_after=10)
-    tickets = campaign.ask_many(3, contexts=[[0, 1], [8000, 2], [4000, 3]])
+    campaign = with_contexts(harness, reward_within=60, missing_reward=0, expires_after=10)
+    contexts = zip(ARMS, [[0, 1], [8000, 2], [4000, 3]], strict=True)
+    tickets = [campaign.ask(arms=[arm], context=context) for arm, context in contexts]
     campaign.settle(tickets[1], "0.5")
     harness.clock += 61_000
     assert campaign.expire() == 3, "one reward did not come in time, two holds are presumed spent"
     campaign.tell(tickets[0], 1, "0.5")
-    assert learnt(campaign).tolist() == [[-1, 1, 1], [0.5, 1, 0.5], [0, 0, 0]]
+    # 1/2 for the constant, and (reward - 1/2) / (1 + x'x) of each number of the context x
+    red, green = 0.5 / 4 * np.array([-1, 1, 1]), -0.5 / 7 * np.array([1, 2, 1])
+    assert learnt(campaign)[:, 0] - [0, 0, 0.5] == pytest.approx(np.array([red, green, 0 * red]))
     assert campaign.audit(full=True).ok
 
 
@@ -249,7 +252,7 @@ def test_an_export_without_contexts_is_restored_where_nobody_sees_them() -> None
     harness = MemoryHarness()
     message = refusal(InvalidInput, Campaign.restore, io.StringIO(text), storage=harness.storage())
     assert "exported without its contexts" in message
-    assert "context_policy.py sees them" in message
+    assert "greedy_contexts.py sees them" in message
     assert harness.memory.names() == []
     blind = played(policy="uniform")
     copy = Campaign.restore(exported(blind, contexts=False), storage=harness.storage())
