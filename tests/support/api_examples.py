@@ -122,7 +122,10 @@ def answers() -> Iterator[tuple[str, dict[str, Any]]]:
     """
     storage, found = in_memory(), []
     ticks = iter(range(BEGUN, BEGUN + 10**9, 10))
-    with patch.object(secrets, "token_hex", lambda n: "c0ffee00" * (n // 4)):
+    with (
+        patch.object(secrets, "token_hex", lambda n: "c0ffee00" * (n // 4)),
+        patch("purse.campaign.ledger.entry.urandom", lambda n: bytes(range(n))),
+    ):
         client = service(storage)
         storage.now = lambda: next(ticks)
         for method, path, body in SCRIPT:

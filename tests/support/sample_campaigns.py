@@ -20,14 +20,15 @@ FOLDER = Path(__file__).parent / "journals"
 DIGESTS = FOLDER / "digests.json"
 Play = Callable[[StorageHarness], Any]
 HOUR = 3_600_000  # ms
+SALT = "purse.campaign.ledger.entry.urandom"
 
 
 def repeatable(play: Play) -> Play:
-    """Give levels the same ids every time."""
+    """Give levels the same ids, and entries the same salts, every time."""
 
     def played(harness: StorageHarness) -> Any:
         ids = count(0x0123456789ABCDEF)
-        with patch("secrets.token_hex", lambda _: f"{next(ids):016x}"):
+        with patch("secrets.token_hex", lambda _: f"{next(ids):016x}"), patch(SALT, bytes):
             return play(harness)
 
     return played

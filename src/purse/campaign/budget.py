@@ -274,7 +274,15 @@ class Budget(BudgetBase, Generic[S]):
         after = integer("after", after, low=0, high=LARGEST)
         limit = integer("limit", limit, low=1, high=MOST_PAGE)
         return [
-            Entry(entry.seq, entry.at, entry.kind, entry.request, entry.ticket, entry.body)
+            Entry(
+                entry.seq,
+                entry.at,
+                entry.kind,
+                entry.request,
+                entry.ticket,
+                entry.body,
+                entry.salt.hex() if entry.salt else None,
+            )
             for entry in self._local.entries(after, limit)
         ]
 

@@ -775,7 +775,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         if flag("contexts", contexts):
             return super().export(file)
         entries = (
-            entry._replace(body=without_contexts(entry.body)) if entry.seq > 1 else entry
+            entry._replace(body=without_contexts(entry.body), salt=None) if entry.seq > 1 else entry
             for entry in self.journal()
         )
         return self._export(file, entries, without_contexts=True)

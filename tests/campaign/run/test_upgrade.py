@@ -49,6 +49,22 @@ def test_all_that_was_billed_is_spent_and_every_audit_is_clean(any_old: StorageH
     assert set(journals) <= set(rows(old, "SELECT level, seq, body FROM purse_journal"))
 
 
+def test_what_is_personal_gets_salts_and_all_else_keeps_its_digest(any_old: StorageHarness) -> None:
+    query = "SELECT level, seq, body, digest FROM purse_journal"
+    before = {(level, seq): bytes(digest) for level, seq, _, digest in rows(any_old, query)}
+    upgrade(any_old.address)
+    after = sorted(rows(any_old, query.replace("FROM", ", salt FROM")), key=lambda row: row[:2])
+    changed = set[int]()  # levels, from their first salt on
+    for level, seq, body, digest, salt in after:
+        is_personal = any(f'"{name}":' in body for name in ("labels", "note", "context", "value"))
+        assert (salt is not None) is (is_personal and seq > 1)
+        changed |= {level} if salt else set()
+        if (level, seq) in before:
+            assert (before[level, seq] != bytes(digest)) is (level in changed)
+    salts = [bytes(salt) for *_, salt in after if salt]
+    assert len(set(salts)) == len(salts) > 5
+
+
 def test_what_was_overspent_by_the_first_rules_asks_for_no_more(old: StorageHarness) -> None:
     """Twenty calls of 0.03 were made with a budget of 0.2, whose arm was said to cost 0.01."""
     upgrade(old.address)
@@ -80,10 +96,10 @@ def test_both_databases_hold_the_same_journals(
         load(harness)
         upgrade(harness.address)
         journals.append(
-            [(each.name, entry) for each in levels(harness) for entry in each.journal()]
+            [(each.name, entry[:6]) for each in levels(harness) for entry in each.journal()]
         )
     assert journals[0] == journals[1]
-    assert {entry.kind for _, entry in journals[0]} == {
+    assert {kind for _, (_, _, kind, *_) in journals[0]} == {
         "created", "asked", "told", "settled", "rewarded", "failed", "voided", "expired",
         "conflict", "topped_up", "renewed", "clock", "paused", "resumed", "ended", "arm_added",
         "arm_retired", "arm_changed", "alerts_set", "event", "joined", "handed_over",

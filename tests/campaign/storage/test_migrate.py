@@ -152,7 +152,7 @@ def test_all_else_stays_but_what_an_older_fold_has_made(old: StorageHarness) -> 
     migrate(old.address, nothing)
     after = everything(old)
     for table in ("levels", "journal", "open_tickets"):
-        new = (None,) if table == "journal" else ()  # a session
+        new = (None, None) if table == "journal" else ()  # session and salt
         assert [(*row, *new) for row in before[table]] == after[table]
     kept = {row[1] for row in after["checkpoints"]}
     dropped = {row[1] for row in before["checkpoints"]} - kept

@@ -12,7 +12,7 @@ from tests.support.storages import TERMS, SqliteHarness, StorageHarness, balance
 
 COPY = (
     "INSERT INTO purse_journal SELECT level, 99, at, kind, request, ticket, body, digest, turn, "
-    "session FROM purse_journal WHERE "
+    "session, salt FROM purse_journal WHERE "
 )
 
 

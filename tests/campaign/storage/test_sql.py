@@ -45,7 +45,9 @@ INDEXES = {
     "CHECKPOINT": {}, "MOVE_CHECKPOINT": {},
     "MOVE": {"purse_balances": KEY},
     "DROP_OPEN": {"purse_open_tickets": KEY},
-    "PUT_HEAD": {},
+    "PUT_HEAD": {}, "DROP_CHECKPOINT": {},
+    "MENTIONS": {"purse_journal": KEY}, "FORGET_ENTRY": {"purse_journal": KEY},
+    "FORGET_LABEL": {"purse_balances": KEY},
 }  # fmt: skip
 # what reads all rows of a level may read them as it likes
 EVERYTHING = {
@@ -63,7 +65,9 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "OPEN_PAGE": ("c", "settled", 100, 50), "OVERDUE": ("c", 5), "OLDEST": ("c", "c"),
     "CHECKPOINT": ("c", "policy"), "MOVE": (0, 0, 0, 0, 0, 0, 1, 0), "DROP_OPEN": (1, 7),
     "PUT_HEAD": (1, "", 1), "LEFT_OVER": (1, 1, 1, 1),
-    "MOVE_CHECKPOINT": (2, b"", "c", "policy", 1),
+    "MOVE_CHECKPOINT": (2, b"", "c", "policy", 1), "DROP_CHECKPOINT": (1, "audit"),
+    "MENTIONS": ("c", 40_000, 41_000, "ada"), "FORGET_ENTRY": ("{}", 1, 7),
+    "FORGET_LABEL": ("x", 1, "team", "x7"),
 }  # fmt: skip
 ENTRIES, TICKETS, VALUES_OF_A_LABEL = 60_000, 5_000, 5_000
 

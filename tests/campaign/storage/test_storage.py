@@ -221,7 +221,7 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
     campaign = played(harness)
     before = (balance(campaign), kinds(campaign))
     found = campaign.storage.level("c")[-1]
-    row = (found.key, 99, 0, "paused", None, None, "{}", b"", None, None)
+    row = (found.key, 99, 0, "paused", None, None, "{}", None, b"", None, None)
 
     def overspend(_: Any) -> Writes:
         moves = [(found.key, 0, [0, 101 * 10**9, 0, 0, 0, 0])]

@@ -7,7 +7,7 @@ from typing import IO, Annotated, Any, NamedTuple
 
 from purse._version import __version__
 
-FORMAT = 2  # of exported journals
+FORMAT = 3  # of exported journals; 2 had no salts
 CONTEXT, CLIPPED = _WORDS = ("context", "clipped")  # of what an ask has seen
 
 
@@ -20,6 +20,7 @@ class Entry(NamedTuple):
     request: str | None
     ticket: int | None
     body: dict[str, Any]
+    salt: Annotated[str | None, "Hex, of personal fields: the chain holds a hash of both."] = None
 
 
 def write_as(

@@ -296,9 +296,9 @@ class CampaignLevel(Level):
 
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""
-        numbers = body["context"]
-        low, high = self.head.seen or (numbers, numbers)
-        self.head.seen = [list(map(min, low, numbers)), list(map(max, high, numbers))]
+        if numbers := body["context"]:  # else it is forgotten
+            low, high = self.head.seen or (numbers, numbers)
+            self.head.seen = [list(map(min, low, numbers)), list(map(max, high, numbers))]
         self.head.count("clipped", body.get("clipped", 0))
 
     def reported(self, entry: LedgerEntry, before: TicketRecord) -> None:

@@ -37,17 +37,25 @@ joined     periods: a restored campaign joins the levels above it with all that 
 
 An entry says what was decided and what cannot be computed again. What follows from it, such as the
 overrun of a report or the part of a refund that is dropped, is computed by the fold.
+
+What may be about a person, its `_PERSONAL` fields, can be forgotten: the chain holds a hash of them
+with a random salt. To forget, a label's value becomes a pseudonym, the rest goes, and the salt with
+it; the body has the hash then, as `forgotten`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from os import urandom
+from typing import Any, Self
 
 import orjson
 
 _OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy has of its own
+_PERSONAL = ("labels", "value", "note", "context")  # fields of a body; `value` is that of a label
+FORGOTTEN = "forgotten"  # the field of the hash
+_SALT = 16  # bytes
 
 
 @dataclass(slots=True)
@@ -61,6 +69,7 @@ class LedgerEntry:
     ticket: int | None
     body: dict[str, Any]
     text: str  # the body as JSON
+    salt: bytes | None = None  # of its personal fields; None: it has none, or they are forgotten
 
     @classmethod
     def of(
@@ -71,19 +80,64 @@ class LedgerEntry:
         body: dict[str, Any],
         request: str | None = None,
         ticket: int | None = None,
-    ) -> LedgerEntry:
-        """Return a new entry."""
-        return cls(seq, at, kind, request, ticket, body, orjson.dumps(body).decode())
+        salt: bytes | None = None,
+    ) -> Self:
+        """Return a new entry; personal fields without a salt get one."""
+        entry = cls(seq, at, kind, request, ticket, body, orjson.dumps(body).decode(), salt)
+        return entry if salt else entry.salted()
+
+    def salted(self) -> Self:
+        """Return the entry with a salt, if it needs one and has none."""
+        body = self.body
+        is_personal = "labels" in body or "context" in body or "value" in body or "note" in body
+        if is_personal and self.salt is None and FORGOTTEN not in body and self.kind != "created":
+            self.salt = urandom(_SALT)
+        return self
 
     def row(self) -> tuple[Any, ...]:
         """Return the columns of its row."""
-        return self.seq, self.at, self.kind, self.request, self.ticket, self.text
+        return self.seq, self.at, self.kind, self.request, self.ticket, self.text, self.salt
+
+    @property
+    def decided(self) -> str:
+        """Its text as the rules decide it, that is without the hash of what is forgotten."""
+        if FORGOTTEN not in self.body:
+            return self.text
+        rest = {name: value for name, value in self.body.items() if name != FORGOTTEN}
+        return orjson.dumps(rest).decode()
 
     def chain(self, digest: str) -> str:
         """Return the digest up to this entry from the one before; a copy's is the same."""
         text = self.text
-        if self.kind == "created":
+        if self.salt is not None or FORGOTTEN in self.body:
+            text = orjson.dumps(self._without_personal()).decode()
+        elif self.kind == "created":
             shared = {name: value for name, value in self.body.items() if name not in _OF_THIS_COPY}
             text = orjson.dumps(shared).decode()
         head = f"{digest} {self.seq} {self.at} {self.kind} {self.request!r} {self.ticket} {text}"
         return blake2b(head.encode(), digest_size=16).hexdigest()
+
+    def has_label(self, key: str, value: str) -> bool:
+        """Return whether it is about a value of a label."""
+        body = self.body
+        is_limit = self.kind == "limited" and body["key"] == key and body.get("value") == value
+        return is_limit or body.get("labels", {}).get(key) == value
+
+    def forgotten(self, key: str, value: str, pseudonym: str) -> Self:
+        """Return the entry with a pseudonym for a value, and without its note and context. Its
+        digest is the same, and nothing in it tells what they were.
+        """
+        labels = self.body.get("labels", {}) | {key: pseudonym}
+        changed = {"labels": labels, "value": pseudonym, "context": None}
+        body = {name: changed.get(name, fact) for name, fact in self.body.items() if name != "note"}
+        body[FORGOTTEN] = self._without_personal()[FORGOTTEN]
+        return self.of(self.seq, self.at, self.kind, body, self.request, self.ticket)
+
+    def _without_personal(self) -> dict[str, Any]:
+        """Return the body with a hash in the place of its personal fields."""
+        body = self.body.copy()
+        personal = [body.pop(name, None) for name in _PERSONAL]
+        if self.salt is not None:
+            of = self.salt + orjson.dumps(personal)
+            body[FORGOTTEN] = blake2b(of, digest_size=16).hexdigest()
+        return body

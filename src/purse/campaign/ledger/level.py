@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from purse.base.amounts import LARGEST
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
 from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move, drawn
@@ -62,6 +62,8 @@ class Level:
         self.head.digest = entry.chain(self.head.digest)
         if entry.request is not None:
             self.requests[entry.request] = entry
+        if FORGOTTEN in entry.body:
+            self.head.forgotten += 1
         self.apply(entry)
         top = self.chain()[-1]
         if top.kind == CAMPAIGN:

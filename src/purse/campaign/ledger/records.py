@@ -1,7 +1,7 @@
 """Records beside the journal: the balances of a level, its head, and checkpoints.
 
 A checkpoint is what a journal comes to at one of its entries, so that a reader can begin there. It
-is a cache, but for the last two. It counts if it is whole and the journal still has the digest
+is a cache, but for the last three. It counts if it is whole and the journal still has the digest
 that it had when the checkpoint was made; otherwise its reader begins at an earlier entry.
 
 kind           body
@@ -10,6 +10,7 @@ history        what the dashboard shows
 audit          what an audit has found to be right
 webhook NAME   how far a receiver was told
 restored       when the level was restored, ms; it is at the last entry of then
+forgotten      what the policy had learnt when contexts were forgotten, which no report has any more
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ class Head:
 
     rounds: int = 0  # asked for so far
     checkpoint: int = 0  # the last entry in the last checkpoint of the policy
+    forgotten: int = 0  # entries of which personal fields are forgotten
     over: list[int] = field(default_factory=list)  # see `state.note_over`; no entry tells of it
     counts: dict[str, int] = field(default_factory=dict)
     owed: list[int] = field(default_factory=list)  # arms that owe their initial pull

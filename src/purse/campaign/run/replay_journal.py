@@ -210,7 +210,7 @@ class Replay:
             self.decide(transaction, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
         except _WouldAdd as made:
-            written = (entry.kind, entry.request, entry.ticket, entry.text)
+            written = (entry.kind, entry.request, entry.ticket, entry.decided)
             if made.level is not self.level or made.written != written:
                 self.find(
                     f"entry {entry.seq} would be {shorten(str(made.written), 300)}, and is "
@@ -348,7 +348,7 @@ def _check_values(entry: LedgerEntry, level: Level) -> None:
             raise invalid("reward", reward, "must be a number")
         if isinstance(level, CampaignLevel):
             reports.read_reward(level.terms, reward)
-    check_numbers(body.get("context", ()))
+    check_numbers(body.get("context") or ())
     if entry.request != _OWN_REQUESTS.get(entry.kind, "").format(**body):
         request_of(entry.request, "request")
     for name in body.keys() & {"of", "session"}:

@@ -8,7 +8,7 @@ from typing import IO, Any
 import orjson
 
 from purse.base import amounts
-from purse.campaign.api.journal import FORMAT
+from purse.campaign.api.journal import FORMAT, Entry
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
@@ -177,7 +177,7 @@ def _check_fit(level: Level, above: Level) -> None:
                 )
 
 
-_FIELDS = ("seq", "at", "kind", "request", "ticket", "body")  # of a line
+_FORMATS = (2, FORMAT)  # that are read; in 2 no line had a salt
 _LONGEST_HEAD = 4_096  # bytes of the first line
 
 
@@ -212,9 +212,10 @@ def _read_lines(file: Iterable[str]) -> Iterator[LedgerEntry]:
     """Yield the entries of a journal, line by line."""
     lines = enumerate(file, 1)
     line = next(lines, (1, ""))[1]
-    if _parsed(1, line).get("format") != FORMAT:
+    if _parsed(1, line).get("format") not in _FORMATS:
         raise InvalidInput(
-            f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
+            f"line 1: not the journal of a campaign in format {' or '.join(map(str, _FORMATS))}: "
+            f"{shorten(line.strip())!r}"
         )
     if ACCOUNT in (head := _parsed(1, line)):
         raise InvalidInput(
@@ -232,17 +233,21 @@ def _read_lines(file: Iterable[str]) -> Iterator[LedgerEntry]:
 
 def _entry_of(number: int, line: str, seq: int) -> LedgerEntry:
     """Return the entry of a line, which has to have this number in its journal."""
-    facts = _parsed(number, line)
-    if set(facts) != set(_FIELDS):
+    facts = {"salt": None} | _parsed(number, line)
+    if set(facts) != set(Entry._fields):
         raise InvalidInput(
-            f"line {number}: an entry has {', '.join(_FIELDS)}, not {', '.join(facts)}"
+            f"line {number}: an entry has {', '.join(Entry._fields)}, not {', '.join(facts)}"
         )
     if type(facts["seq"]) is not int or facts["seq"] != seq:
         raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
     if not isinstance(facts["kind"], str) or not isinstance(facts["body"], dict):
         raise InvalidInput(f"line {number}: unknown kind of entry {facts['kind']!r}")
     try:
-        return LedgerEntry.of(**facts)
+        salt = bytes.fromhex(facts["salt"] or "")
+    except (TypeError, ValueError):
+        raise InvalidInput(f"line {number}: salt={facts['salt']!r}: must be hex digits") from None
+    try:
+        return LedgerEntry.of(**facts | {"salt": salt or None})
     except TypeError:  # JSON is written less deep than it is read
         raise InvalidInput(f"line {number}: its body is nested too deep") from None
 

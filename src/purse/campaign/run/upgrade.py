@@ -1,5 +1,6 @@
 """A storage of an earlier purse becomes one of this version: its tables change, and its journals
-are folded again, because the fold has changed. Journals stay as they are, with one more entry.
+are folded again, because the fold has changed. Journals stay as they are, with one more entry; but
+what is personal in entries gets salts, so that the digests from the first such entry on are others.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _PAGE_SIZE = 5_000  # entries read at a time
 _LEVELS = "SELECT id, name, kind, parent, head FROM purse_levels ORDER BY id"
 _BALANCES = """SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
 WHERE level = ? AND key = '' AND value = '' ORDER BY resource"""
+_SALT = "UPDATE purse_journal SET salt = ?, digest = ? WHERE level = ? AND seq = ?"
 _ABOUT = sql.ABOUT.format(among=sql.ONE)
 _Line = tuple[int, int, int, LedgerEntry]  # turn in the tree, place of the level, number, entry
 
@@ -47,6 +49,8 @@ class _FoldedLevel:
     def __init__(self, session: Session, row: Sequence[Any], above: _FoldedLevel | None) -> None:
         self.key, self.name, kind, _, self.head = row
         self.session, self.above = session, above
+        self.digest = ""  # of the journal so far, as it was stored
+        self._salted: list[Sequence[Any]] = []  # entries that get another digest, not written yet
         first = self._page(0, 1)[0][3]
         parent = None if above is None else above.level
         self.level: Level = (
@@ -58,7 +62,7 @@ class _FoldedLevel:
     def _page(self, position: int, limit: int, after: int = 0) -> list[_Line]:
         """Return entries of the journal after one."""
         rows = self.session.read([(sql.DIGESTED, (self.name, after, limit))])[0]
-        return [(row[6] or 0, position, row[0], read_entry(row)) for row in rows]
+        return [(row[7] or 0, position, row[0], read_entry(row)) for row in rows]
 
     def lines(self, position: int) -> Iterator[_Line]:
         """Yield all entries of the journal."""
@@ -70,7 +74,19 @@ class _FoldedLevel:
     def fold(self, entry: LedgerEntry, turn: int) -> None:
         """Take in an entry; before its turns are counted, a level stands alone."""
         above = self.above.level if turn and self.above is not None else None
+        self.digest = entry.chain(self.digest)
+        entry.salted()
         self.level.take(entry, above, self._about)
+        if (digest := self.level.head.digest) != self.digest:
+            self._salted.append((entry.salt, bytes.fromhex(digest), self.key, entry.seq))
+            if len(self._salted) == _PAGE_SIZE:
+                self._write()
+
+    def _write(self) -> None:
+        """Write salts and digests."""
+        if self._salted:
+            self.session.read([(_SALT, self._salted)])
+        self._salted = []
 
     def _about(self, ticket: int) -> list[LedgerEntry]:
         rows = self.session.read([(_ABOUT, (self.name, ticket, ticket))])[0]
@@ -78,12 +94,13 @@ class _FoldedLevel:
 
     def stored(self) -> StoredLevel:
         """Return the level as it is stored. Raise `PurseError` if the journal says otherwise."""
+        self._write()
         balances = [Balance(*row) for row in self.session.read([(_BALANCES, (self.key,))])[0]]
         head = orjson.loads(self.head)
         pairs = zip(balances, self.level.balances, strict=True)
         # the budgets of periods, and so overdrafts, are others now
         is_same = all(one[1:5] == other[1:5] for one, other in pairs)
-        if not is_same or head["digest"] != self.level.head.digest:
+        if not is_same or head["digest"] != self.digest:
             raise PurseError(f"the journal of {self.level.title} does not come to what is stored")
         self.level.head.over = head.get("over", [])  # no entry tells of it
         kind, parent = self.level.kind, None if self.above is None else self.above.key

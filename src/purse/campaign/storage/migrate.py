@@ -80,7 +80,8 @@ _POSTGRES_10 = (
 )
 
 
-_TO_11: tuple[str, ...] = ()  # with the words of `schema.SQLITE_WORDS` and `POSTGRES_WORDS`
+# with the words of `schema.SQLITE_WORDS` and `POSTGRES_WORDS`
+_TO_11 = ("ALTER TABLE purse_journal ADD COLUMN salt {blob}",)
 
 
 class _Step(NamedTuple):
@@ -134,9 +135,9 @@ def migrate(address: str, refold: _Refold) -> None:
             for before in range(version, schema.VERSION):
                 texts = _STEPS[before].sqlite if is_file else _STEPS[before].postgres
                 session.read([(text, ()) for text in texts])
-            session.read([(_NO_CACHES, ())])
-            written = refold(session)
-            session.write([*written, (f"{write} = {schema.VERSION}", [()])])
+            session.read([(_NO_CACHES, ()), (database.unlock, ())])
+            session.read([*refold(session), (database.relock, ())])
+            session.write([(f"{write} = {schema.VERSION}", [()])])
 
     try:
         database.retried(work, again=False)

@@ -58,6 +58,7 @@ CREATE TABLE purse_journal (
   digest {blob} NOT NULL,
   turn {big},
   session TEXT,
+  salt {blob},
   PRIMARY KEY (level, seq)
 ){tail};
 CREATE INDEX purse_sessions ON purse_journal (level, session, seq) WHERE session IS NOT NULL;
@@ -94,15 +95,12 @@ POSTGRES_WORDS = {
     "blob": "BYTEA",
     "tail": "",
 }
-SQLITE = (
-    _TABLES.format(**SQLITE_WORDS)
-    + "".join(
-        f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
-        "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
-        for event in ("update", "delete")
-    )
-    + f"PRAGMA user_version = {VERSION};"
+APPEND_ONLY = "".join(
+    f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
+    "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
+    for event in ("update", "delete")
 )
+SQLITE = _TABLES.format(**SQLITE_WORDS) + APPEND_ONLY + f"PRAGMA user_version = {VERSION};"
 POSTGRES = (
     _TABLES.format(**POSTGRES_WORDS)
     + f"""

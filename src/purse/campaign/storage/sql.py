@@ -91,9 +91,10 @@ SET tickets = purse_balances.tickets + excluded.tickets,
   spent = purse_balances.spent + excluded.spent, held = purse_balances.held + excluded.held,
   presumed = purse_balances.presumed + excluded.presumed,
   overrun = purse_balances.overrun + excluded.overrun"""
+FORGET_LABEL = "UPDATE purse_balances SET value = ? WHERE level = ? AND key = ? AND value = ?"
 
 # the journal
-_ENTRY = "SELECT seq, at, kind, request, ticket, body"
+_ENTRY = "SELECT seq, at, kind, request, ticket, body, salt"
 _OF = f"FROM purse_journal WHERE level = {THIS}"
 TICKETS = f"{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket > ? ORDER BY ticket LIMIT ?"
 ENTRIES = f"{_ENTRY} {_OF} AND seq > ? ORDER BY seq LIMIT ?"
@@ -112,7 +113,12 @@ DUE = f"""{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket IN (
 SINCE = f"""SELECT seq, digest, body {_OF}
 AND seq >= ? AND (kind IN ('told', 'renewed') OR seq = ?) ORDER BY seq"""
 REPORTS = f"{SINCE} LIMIT ?"
-ADD_ENTRY = "INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+MENTIONS = f"""{_ENTRY} {_OF} AND seq > ? AND seq <= ?
+AND kind IN ('asked', 'charged', 'limited') AND replace(body, ?, '') <> body ORDER BY seq"""
+FORGET_ENTRY = "UPDATE purse_journal SET body = ?, salt = NULL WHERE level = ? AND seq = ?"
+ADD_ENTRY = """INSERT INTO purse_journal
+  (level, seq, at, kind, request, ticket, body, salt, digest, turn, session)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 LATEST = f"""{_ENTRY} {_OF} AND session IS NOT NULL AND session {ONE} AND seq < ?
 ORDER BY session DESC, seq DESC LIMIT 1"""
 
@@ -136,6 +142,7 @@ PUT_CHECKPOINT = """INSERT INTO purse_checkpoints VALUES (?, ?, ?, ?, ?) ON CONF
 DO UPDATE SET seq = excluded.seq, digest = excluded.digest, body = excluded.body"""
 BEGIN_CHECKPOINT = """INSERT INTO purse_checkpoints SELECT id, ?, ?, '', ? FROM purse_levels
 WHERE name = ? ON CONFLICT (level, kind) DO NOTHING"""
+DROP_CHECKPOINT = "DELETE FROM purse_checkpoints WHERE level = ? AND kind = ?"
 MOVE_CHECKPOINT = f"""UPDATE purse_checkpoints SET seq = ?, body = ?
 WHERE level = {THIS} AND kind = ? AND seq = ?"""
 
@@ -159,6 +166,8 @@ class Database(Protocol):
 
     lock: str  # what makes a SELECT lock its rows
     among: str  # a condition: a column is one of the values that `several` gives
+    unlock: str  # what lets a transaction change the journal
+    relock: str  # what ends that
 
     def now(self) -> int:
         """Return ms since 1970."""
@@ -178,6 +187,10 @@ class Database(Protocol):
 
     def danger(self) -> str | None:
         """Say what is wrong with the place itself, for people; None: nothing."""
+        return None
+
+    def shrink(self) -> str | None:
+        """Take what was deleted out of the files, too; say why some stays; None: nothing does."""
         return None
 
     def close(self) -> None:
@@ -302,4 +315,5 @@ def read_level(row: Sequence[Any], balances: Rows) -> StoredLevel:
 
 def read_entry(row: Sequence[Any]) -> LedgerEntry:
     """Return an entry from the columns of its row."""
-    return LedgerEntry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])
+    salt = row[6] and bytes(row[6])
+    return LedgerEntry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5], salt)

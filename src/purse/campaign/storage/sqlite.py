@@ -54,6 +54,8 @@ class _Dialect(Database):
 
     lock = ""
     among = "IN (SELECT value FROM json_each(?))"
+    unlock = "DROP TRIGGER purse_no_update; DROP TRIGGER purse_no_delete"
+    relock = schema.APPEND_ONLY
 
     def now(self) -> int:
         """Return ms since 1970."""

@@ -263,6 +263,18 @@ class SqliteFile(ABC):
         """Return the danger to the file, for people; None if there is none."""
         return danger(self.path)
 
+    def shrink(self) -> str | None:
+        """Write the file anew, and empty its log; say why that is not empty; None: it is."""
+
+        def work() -> str | None:
+            db = self.begin()
+            db.execute("COMMIT; VACUUM")
+            is_busy = cast(Any, db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone())[0]
+            self._end_turn()
+            return f"{self.path}-wal: another process has read it for long" if is_busy else None
+
+        return self.retried(work)
+
     def close(self) -> None:
         """Let go of the file."""
         with self._write_lock, self._translated, self._readers.drained(self._close_reader):

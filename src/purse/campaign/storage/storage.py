@@ -37,6 +37,7 @@ _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 _LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
 _LoadLabel = Callable[[Label], LabelBudget | None]
 _PAGE_SIZE = 5_000  # reports
+_SCANNED = 100_000  # entries that are searched at once
 
 
 class Storage:
@@ -155,6 +156,32 @@ class Storage:
                     session.write(writes.statements())
 
         self.db.retried(attempt)
+
+    def rewrite(
+        self, name: str, decide: Callable[[Session, StoredLevel], Iterable[Statement]]
+    ) -> None:
+        """Lock a level, change its journal, which nothing else can, and commit."""
+
+        def attempt() -> None:
+            with self.db.writing() as session:
+                level = self._chained(session, name, None, self._lock)[0][-1]
+                written = list(decide(session, level))
+                session.read([(self.db.unlock, ())])
+                session.read([*written, (self.db.relock, ())])
+                session.write([])
+
+        self.db.retried(attempt)
+
+    def mentions(
+        self, name: str, text: str, after: int, upto: int, session: Session | None = None
+    ) -> Iterator[LedgerEntry]:
+        """Yield the entries up to one that have labels, and a text in their body."""
+        while after < upto:
+            page = min(after + _SCANNED, upto)
+            statement = sql.MENTIONS, (name, after, page, text)
+            rows = (self._read if session is None else session.read)([statement])[0]
+            yield from _read_entries(rows)
+            after = page
 
     def _labels(
         self, session: Session, name: str, labels: Sequence[Label]
@@ -320,7 +347,7 @@ class Storage:
         """
         rows = self._rows(name, sql.DIGESTED, after, limit)
         return [
-            (entry, row[6], bytes(row[7]).hex() if entry.body.get("session") == row[8] else "")
+            (entry, row[7], bytes(row[8]).hex() if entry.body.get("session") == row[9] else "")
             for entry, row in zip(_read_entries(rows), rows, strict=True)
         ]
 
@@ -366,14 +393,18 @@ class Storage:
         """Return the last checkpoint of a kind."""
         return next((Checkpoint(*row) for row in self._rows(name, sql.CHECKPOINT, kind)), None)
 
-    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
-        """Store a checkpoint."""
+    def keep(
+        self, name: str, kind: str, seq: int, digest: str, body: bytes, forgotten: int | None = None
+    ) -> None:
+        """Store a checkpoint; not if more was forgotten than when it was made."""
 
         def put() -> None:
             with self.db.writing() as session:
                 rows = session.read([(self._look, (name,))])[0]
                 if not rows:
                     raise _missing(None, name)
+                if forgotten not in (None, read_level(rows[0], ()).head.forgotten):
+                    return
                 session.write([(sql.PUT_CHECKPOINT, [(rows[0][0], kind, seq, digest, body)])])
 
         self.db.retried(put)
