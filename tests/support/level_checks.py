@@ -244,26 +244,6 @@ def the_refund_of_an_ended_period_is_dropped(build: Build) -> None:
     assert campaign.audit().findings == ()
 
 
-def so_is_that_of_an_ended_period_of_an_account(build: Build) -> None:
-    """By the account's period in which it was asked for; the campaign's own budget stays."""
-    harness = build()
-    place = harness.place()
-    team = Account.create("team", budget=10, every="day", carry="none", storage=place)
-    terms = {**TERMS, "expires_after": None, "budget": 100}
-    campaign = harness.create_at(place, "test", **terms, account="team")
-    told, gone = campaign.ask_many(2)
-    harness.clock = MIDNIGHT
-    new = campaign.ask()
-    assert money(team) == "12 0 3 0 9"
-    campaign.tell(told, 1, "0.25")
-    campaign.void(gone)
-    assert money(team) == "10.25 0.25 1 0 9"
-    campaign.void(new)
-    assert (money(team), money(campaign)) == ("10.25 0.25 0 0 10", "100 0.25 0 0 99.75")
-    assert renewed(team) == [2]
-    assert (team.audit().findings, campaign.audit().findings) == ((), ())
-
-
 def what_is_left_is_dropped_at_the_boundary(build: Build) -> None:
     """Under `none` all of it, and under `all` nothing."""
     harness = build()

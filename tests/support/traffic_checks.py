@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from purse import AskRefused, Conflict, InvalidInput
+from purse import AskRefused, InvalidInput
 from purse.errors import ArmsCoolingDown, CampaignEnded
 from tests.support.campaigns import TERMS
-from tests.support.paths import MASKS_SEEN
 from tests.support.storages import START, StorageHarness
 
 Build = Callable[[], StorageHarness]
@@ -23,30 +22,10 @@ def rewards_of(campaign: Any) -> list[float]:
     return [entry.body["reward"] for entry in campaign.journal() if entry.kind == "told"]
 
 
-def only_what_an_ask_allows_is_chosen(build: Build) -> None:
-    campaign = build().create("test", **{**TERMS, "seed": 1})
-    assert {campaign.ask(arms=["green"]).arm for _ in range(6)} == {"green"}
-    assert campaign.probabilities(arms=["green"])["red"] == 0
-
-
-def the_maximum_of_a_call_is_held(build: Build) -> None:
-    campaign = build().create("test", **TERMS)
-    ticket = campaign.ask(arms={"red": "0.25", "green": "0.25"})
-    assert ticket.held == ("0.25",)
-    assert campaign.tell(ticket, 1, "0.4").overrun == ("0.15",)
-
-
 def the_maximum_of_a_call_is_at_most_that_of_its_arm(build: Build) -> None:
     campaign = build().create("test", **TERMS)
     with pytest.raises(InvalidInput):
         campaign.ask(arms={"red": "1.25"})
-
-
-def what_does_not_fit_is_not_chosen(build: Build) -> None:
-    """All that is left goes to the arm that fits."""
-    campaign = build().create("test", **{**TERMS, "arms": {"red": 3, "green": "0.5"}, "budget": 8})
-    campaign.ask_many(2, arms=["red"])
-    assert [ticket.arm for ticket in campaign.ask_many(9)] == ["green"] * 4
 
 
 def asks_end_and_reports_are_still_taken(build: Build) -> None:
@@ -68,13 +47,6 @@ def asks_end_and_reports_are_still_taken(build: Build) -> None:
     harness.clock = end - 1  # the clock was ahead
     assert campaign.ask().id == second.id + 1
     assert campaign.audit(full=True).findings == ()
-
-
-def a_dead_ticket_is_not_handed_out_again(build: Build) -> None:
-    campaign = build().create("test", **TERMS)
-    campaign.void(campaign.ask("once"))
-    with pytest.raises(Conflict):
-        campaign.ask("once")
 
 
 def a_cool_down_doubles_and_ends(build: Build) -> None:
@@ -173,27 +145,12 @@ def the_ticket_carries_the_chance_of_exploration(build: Build) -> None:
     assert chances == pytest.approx({"red": 0.025 + 0.4375, "green": 0.1 + 0.4375})
 
 
-def a_retired_arm_is_not_chosen(build: Build) -> None:
-    campaign = build().create("test", **TERMS)
-    ticket = campaign.ask(arms=["red"])
-    campaign.retire_arm("red")
-    assert {campaign.ask().arm for _ in range(6)} == {"green"}
-    assert campaign.tell(ticket, 1, "0.5").state == "told"
-
-
 def a_new_arm_gets_its_first_pull(build: Build) -> None:
     campaign = build().create("test", **{**TERMS, "policy": "primal-dual-bwk", "capacity": 3})
     for _ in range(2):
         campaign.tell(campaign.ask(), 1, "0.1")
     campaign.add_arm("blue")
     assert campaign.ask().arm == "blue"
-
-
-def every_masked_ask_counts_once(build: Build) -> None:
-    campaign = build().create("test", **{**TERMS, "policy": MASKS_SEEN})
-    for arms in (["red"], ["green"], ["red"], None):
-        campaign.void(campaign.ask(arms=arms))
-    assert campaign.storage.overview("test").head.masks == [["1", 1 + 3], ["2", 2]]
 
 
 def a_silent_arm_gets_a_fifth(build: Build) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from purse import PurseError
 from tests.campaign import test_bill
-from tests.campaign.ledger import test_level, test_limits, test_period
+from tests.campaign.ledger import test_level, test_limits, test_masks, test_period
 from tests.campaign.rules import test_asks, test_reports
 from tests.campaign.run import test_restore
+from tests.campaign.terms import test_arms
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
 from tests.support import promise_checks as promises
@@ -56,6 +57,9 @@ class Row(NamedTuple):
 the_same_report_again = (
     test_reports.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict
 )
+a_repeat_is_held = test_asks.test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held
+masks_are_counted = test_masks.test_masks_are_counted_as_they_were_asked_for
+an_arm_comes_and_goes = test_arms.test_an_arm_is_added_chosen_retired_and_comes_back
 what_failed_or_was_void = test_reports.test_nothing_is_learnt_from_what_failed_or_was_void
 ROWS = [
     Row(mutations.drop_the_guard, promises.a_refusal_says_that_the_rest_is_held),
@@ -120,12 +124,15 @@ ROWS = [
     ),
     Row(mutations.keep_the_hold_of_what_failed, what_failed_or_was_void),
     Row(mutations.learn_from_what_was_void, what_failed_or_was_void),
-    Row(traffic.ignore_masks, checks.only_what_an_ask_allows_is_chosen),
-    Row(traffic.hold_the_maximum_of_the_arm, checks.the_maximum_of_a_call_is_held),
+    Row(traffic.ignore_masks, masks_are_counted),
+    Row(traffic.hold_the_maximum_of_the_arm, an_arm_comes_and_goes),
     Row(traffic.allow_any_maximum, checks.the_maximum_of_a_call_is_at_most_that_of_its_arm),
-    Row(traffic.choose_what_does_not_fit, checks.what_does_not_fit_is_not_chosen),
+    Row(traffic.choose_what_does_not_fit, masks_are_counted),
     Row(traffic.go_on_for_ever, checks.asks_end_and_reports_are_still_taken),
-    Row(traffic.hand_out_the_dead, checks.a_dead_ticket_is_not_handed_out_again),
+    Row(
+        traffic.hand_out_the_dead,
+        a_repeat_is_held,
+    ),
     Row(traffic.cool_down_as_long_as_at_first, checks.a_cool_down_doubles_and_ends),
     Row(traffic.cool_down_for_ever, checks.a_cool_down_doubles_and_ends),
     Row(traffic.never_recover, checks.a_cool_down_doubles_and_ends),
@@ -145,11 +152,11 @@ ROWS = [
         traffic.forget_the_chance_of_exploration,
         checks.the_ticket_carries_the_chance_of_exploration,
     ),
-    Row(traffic.choose_the_retired, checks.a_retired_arm_is_not_chosen),
+    Row(traffic.choose_the_retired, an_arm_comes_and_goes),
     Row(traffic.forget_the_first_pull_of_a_new_arm, checks.a_new_arm_gets_its_first_pull),
     Row(traffic.listen_for_ever, checks.a_silent_arm_gets_a_fifth),
-    Row(traffic.count_no_masks, checks.every_masked_ask_counts_once),
-    Row(traffic.count_masks_twice, checks.every_masked_ask_counts_once),
+    Row(traffic.count_no_masks, masks_are_counted),
+    Row(traffic.count_masks_twice, masks_are_counted),
     Row(levels.book_nothing_above, level_checks.an_account_has_what_is_below_it),
     Row(levels.book_on_the_nearest_account_alone, level_checks.an_account_has_what_is_below_it),
     Row(levels.forget_refunds_above, level_checks.an_account_has_what_is_below_it),
@@ -176,7 +183,7 @@ ROWS = [
     ),
     Row(
         levels.keep_the_refunds_of_ended_periods,
-        level_checks.so_is_that_of_an_ended_period_of_an_account,
+        test_period.test_and_are_dropped_once_that_period_has_ended,
     ),
     Row(levels.carry_all, level_checks.what_is_left_is_dropped_at_the_boundary),
     Row(
