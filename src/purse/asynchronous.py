@@ -201,5 +201,6 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     ticket = _awaited(Campaign.ticket)
     labels = _awaited(Campaign.labels)
     set_limit = _awaited(Campaign.set_limit)
+    hand_over = _awaited(Campaign.hand_over)
     recommend = _awaited(Campaign.recommend)
     certificate = _awaited(Campaign.certificate)

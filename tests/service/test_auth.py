@@ -35,7 +35,7 @@ NEEDED = {  # what each route needs: GET needs `read`; one that is not here fail
     "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
     f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
     "admin": f"/campaigns {P}/top-ups {P}/budget {P}/charges {P}/limits {A}/budget {A}/charges "
-    f"{P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause {P}/resume "
+    f"{P}/hand-over {P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause {P}/resume "
     f"{P}/end {P}/audit /accounts {A}/top-ups {A}/pause {A}/resume {A}/end {A}/alerts {A}/audit",
 }
 ROLE = {

@@ -82,6 +82,7 @@ SCRIPT: list[tuple[str, str, Any]] = [
     ("POST", f"{AT}/budget", {"amount": "40", "request_id": "spring"}),
     ("POST", f"{AT}/charges", {"amount": "0.25", "note": "the bill", "request_id": "bill-3"}),
     ("POST", f"{AT}/limits", {"key": "tenant", "value": "acme", "amount": "5"}),
+    ("POST", f"{AT}/hand-over", None),
     ("GET", AT, None),
     ("GET", f"{AT}/journal?after=7&limit=2", None),
     ("POST", f"{AT}/audit", {"full": True}),

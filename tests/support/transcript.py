@@ -299,6 +299,7 @@ STEPS: list[Step] = [
         ("set_limit", "tenant", None, "ada"),
         ("set_limit", "tenant", None),
         ("set_limit", "team", "5", "ada"),
+        ("hand_over",),
         ("labels",),
         ("set_alerts", ["80%", "expired"]),
         ("set_alerts", ["x"]),

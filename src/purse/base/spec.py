@@ -6,7 +6,7 @@ import ast
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
 from pathlib import Path
 from traceback import extract_tb
@@ -43,6 +43,24 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     if len(options) != len(call.keywords):
         raise _malformed(text)
     return name.strip(), options
+
+
+def without(text: str, options: Collection[str]) -> str:
+    """Return how a policy is written without some of its options.
+
+    >>> without("replan:guard=.5,looks=[1,2]", ["guard"]), without("replan:guard=.5", ["guard"])
+    ('replan:looks=[1,2]', 'replan')
+    """
+    name, _, arguments = text.partition(":")
+    source = f"_({arguments})"
+    call = ast.parse(source, mode="eval").body
+    assert isinstance(call, ast.Call)
+    kept = [
+        ast.get_source_segment(source, keyword) or ""
+        for keyword in call.keywords
+        if keyword.arg not in options
+    ]
+    return f"{name}:{','.join(kept)}" if kept else name
 
 
 def _malformed(

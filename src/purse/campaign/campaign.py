@@ -601,6 +601,20 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         )
         return self.status()
 
+    @verb("POST", "hand-over", "admin", PolicyFileRefused, key="said")
+    def hand_over(self) -> str:
+        """Let the policy choose as this purse has it, and return a sentence that says so.
+
+        Asks are refused while another version of it is in charge. The new one learns from all
+        reports so far, and the journal says that it took over.
+
+        Raise `InvalidInput` when it cannot play, or when a later version is in charge.
+        """
+        from purse.campaign.run.teacher import take_over
+
+        said = self._local.do(take_over)
+        return said or f"campaign {self.name!r}: this version of its policy is in charge already"
+
     def tickets(
         self, states: kinds.States = OPEN, limit: int = 1_000, after: int = 0
     ) -> list[CampaignTicket]:

@@ -271,7 +271,7 @@ def _answers(
     head          as it is stored
     projections   when each resource runs out at this speed
     """
-    name, options = spec.parse(history.terms.policy)
+    name, options = spec.parse(history.level.policy[0])
     if name == _BEST_ARM:  # which does not try to gain: nothing is certified
         answer = _recommended_arm(history, options)
         answer = answer or _runs_out(status, projections)

@@ -234,7 +234,7 @@ def test_choices_of_another_version_are_not_made_again_and_that_is_said_once(
     assert found.ok
     (note,) = found.notes
     now = replan.VERSION
-    assert f"chosen by version {now - 1} of replan, and this is version {now}" in note
+    assert f"tickets of campaign 'c' were chosen by version {now - 1} of replan, which" in note
 
 
 def test_all_else_is_still_decided_again(of_version_one: Campaign) -> None:

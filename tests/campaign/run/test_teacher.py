@@ -2,16 +2,20 @@
 
 import time
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
+import orjson
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.campaign.run import teacher
-from purse.campaign.run.learner import Learner, learn_all
-from tests.support.campaigns import made
-from tests.support.storages import MemoryHarness, StorageHarness
+from purse.campaign.run import committer, teacher
+from purse.campaign.run.learner import Learner, learn_all, parsed
+from purse.policies import replan
+from tests.support.campaigns import TERMS, made
+from tests.support.storages import MemoryHarness, StorageHarness, balance, without_guards
 
+NOW = replan.VERSION
 POLICIES = ("replan", "exp3++.bwk", "uniform", "primal-dual-bwk")
 
 
@@ -32,6 +36,20 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.fixture
+def earlier(shared: StorageHarness, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """A campaign with a checkpoint and an open ticket, whose policy has the next version by now."""
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 8)
+    campaign: Campaign = shared.create(
+        "c", arms={"a": 1, "b": 1}, budget=100, policy="replan", explore=0.1
+    )
+    for turn in range(10):
+        campaign.tell(campaign.ask(), turn % 2, "0.5")
+    campaign.ask()
+    monkeypatch.setattr(replan, "VERSION", NOW + 1)
+    return Campaign.open("c", storage=shared.place())
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -137,3 +155,119 @@ def test_an_arm_is_asked_for_once_the_policy_knows_it(monkeypatch: pytest.Monkey
     until(lambda: bool(campaign.ask() and handed_over(campaign)))
     assert campaign.ask(arms=["blue"]).arm == "blue"
     assert campaign.audit().findings == ()
+
+
+def test_asks_are_refused_until_the_next_version_takes_over(
+    earlier: Campaign, shared: StorageHarness
+) -> None:
+    other = shared.open("c")
+    words = (
+        f"campaign 'c' was played by version {NOW} of replan, and this is version {NOW + 1}, which "
+        "takes over by `purse campaign hand-over c`; reports, audits and exports work as before"
+    )
+    for call in (other.ask, lambda: other.ask_many(2), other.probabilities):
+        with pytest.raises(InvalidInput) as refused:
+            call()
+        assert str(refused.value) == words
+    assert other.tell(11, 1, "0.5").state == "told"
+    assert other.export(StringIO()) == other.status().entries
+    audit = other.audit(full=True)
+    assert audit.ok  # though the checkpoint is not what this version comes to
+    assert f"tickets of campaign 'c' were chosen by version {NOW} of replan" in "".join(audit.notes)
+    assert other.audit().ok  # from there on
+    before = balance(other)
+    said = other.hand_over()
+    assert f"version {NOW + 1} of replan has learnt from its reports and takes over from" in said
+    assert "is in charge already" in earlier.hand_over()
+    assert balance(other) == before
+    for turn, campaign in enumerate((earlier, other) * 5):
+        campaign.tell(campaign.ask(), turn % 2, "0.5")
+    (entry,) = [entry for entry in other.journal() if entry.kind == "handed_over"]
+    assert entry.body == {"policy": ["replan", NOW + 1], "before": ["replan", NOW]}
+    anew = learn_all(other.terms.in_charge(["replan", NOW + 1]), other.storage, ())
+    policy = earlier._local.committer.policy
+    assert policy is not None
+    policy.learn(parsed(other.storage.reports("c", policy.seq, 99)[1]), anew.seq, anew.digest)
+    assert policy.stored() == anew.stored()
+    for full in (True, False):
+        audit = other.audit(full=full)
+        assert (audit.findings, len(audit.notes)) == ((), int(full))
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+def test_probabilities_are_decided_again_after_the_hand_over_and_not_before(
+    earlier: Campaign, shared: StorageHarness, is_after: bool
+) -> None:
+    earlier.hand_over()
+    earlier.ask()
+    storage, seq = earlier.storage, earlier.status().entries if is_after else 22
+    (entry,) = storage.entries("c", seq - 1, 1)
+    body = orjson.dumps({**entry.body, "p": 0.25}).decode()
+    with without_guards(shared), storage.db.writing() as session:
+        session.read([])
+        session.write([("UPDATE purse_journal SET body = ? WHERE seq = ?", [(body, seq)])])
+    found = "".join(earlier.audit(full=True).findings)
+    assert f"entry {seq} of campaign 'c' has another digest" in found
+    assert (f"entry {seq} would be" in found) is is_after
+
+
+def test_a_version_before_the_one_in_charge_has_to_be_upgraded(
+    earlier: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that has been asking when the other took over."""
+    earlier.hand_over()
+    earlier.ask()
+    monkeypatch.setattr(replan, "VERSION", NOW)
+    for call in (earlier.hand_over, Campaign.open("c", storage=earlier.storage).ask):
+        with pytest.raises(InvalidInput, match=f"this is version {NOW}: upgrade purse"):
+            call()
+
+
+def test_a_policy_that_begins_to_count_its_versions_takes_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    campaign = made(policy="uniform")
+    campaign.ask()
+    monkeypatch.setattr("purse.policies.uniform.VERSION", 1, raising=False)
+    again = Campaign.open("test", storage=campaign.storage)
+    with pytest.raises(InvalidInput, match="by version 0 of uniform, and this is version 1"):
+        again.ask()
+    again.hand_over()
+    campaign.tell(campaign.ask(), 1, 1)
+    assert again.audit().ok
+
+
+@pytest.mark.parametrize("moves", ["handed over", "restored"])
+def test_options_that_the_next_version_no_longer_has_are_dropped(
+    moves: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, params = "replan:looks=0.1,scale=0.7", replan.params
+    campaign = made(policy=policy, capacity=3)
+    campaign.tell(campaign.ask(), 1, "0.5")
+    campaign.ask()
+    monkeypatch.setattr(replan, "VERSION", NOW + 1)
+    monkeypatch.setattr(replan, "params", lambda problem, *, scale=0.5: params(problem))
+    campaign = Campaign.open("test", storage=campaign.storage)
+    with pytest.raises(InvalidInput, match=f"by version {NOW} of {policy}, and this is"):
+        campaign.ask()
+    assert campaign.tell(2, 1, "0.5").state == "told"
+    audit = campaign.audit(full=True)
+    assert audit.ok
+    assert f"were chosen by version {NOW} of {policy}" in audit.notes[0]
+    if moves == "restored":
+        file = StringIO()
+        campaign.export(file)
+        file.seek(0)
+        campaign = Campaign.restore(file, storage=campaign.storage, name="copy")
+    else:
+        said = campaign.hand_over()
+        assert f"version {NOW + 1} of replan:scale=0.7 has learnt" in said
+        assert said.endswith(f"from version {NOW} of {policy}")
+    assert campaign.status().policy == "replan:scale=0.7"
+    terms: dict[str, Any] = {**TERMS, "policy": "replan:scale=0.7", "capacity": 3}
+    again = Campaign.create(campaign.name, **terms, storage=campaign.storage, exist_ok=True)
+    assert again.status().policy == "replan:scale=0.7"
+    campaign.add_arm("blue")
+    campaign.tell(campaign.ask(), 1, "0.5")
+    audit = campaign.audit(full=True)
+    assert (audit.findings, len(audit.notes)) == ((), 1)

@@ -1,6 +1,5 @@
 """What a campaign may be: its terms, and how they are refused."""
 
-import io
 import math
 from dataclasses import replace
 from inspect import signature
@@ -10,10 +9,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput, Policy
-from purse.campaign.run import committer
-from purse.campaign.storage.connect import in_memory
 from purse.campaign.terms.terms import Terms
-from purse.policies import replan
 from tests.support import storages
 from tests.support.campaigns import TERMS, made, refusal
 from tests.support.storages import MemoryHarness
@@ -120,83 +116,6 @@ def test_a_version_of_a_policy_is_a_small_number(version: Any) -> None:
     terms = Terms.from_dict({**made().terms.as_dict(), "policy_version": version})
     with pytest.raises(InvalidInput, match="not the terms of a campaign"):
         terms.checked()
-
-
-VERSION_TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "replan"}
-NOW = replan.VERSION
-
-
-@pytest.fixture
-def earlier(monkeypatch: pytest.MonkeyPatch) -> Campaign:
-    """A campaign with a checkpoint and an open ticket, whose policy has the next version by now."""
-    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 8)
-    made = Campaign.create("c", **VERSION_TERMS, storage=in_memory())
-    for turn in range(10):
-        made.tell(made.ask(), turn % 2, "0.5")
-    made.ask()
-    monkeypatch.setattr(replan, "VERSION", NOW + 1)
-    return made
-
-
-def test_asks_are_refused_in_a_line_that_says_what_to_do(earlier: Campaign) -> None:
-    campaign = Campaign.open("c", storage=earlier.storage)
-    words = (
-        f"campaign 'c' was played by version {NOW} of replan, and this is version {NOW + 1}, which "
-        "cannot go on: ask with the purse that played it, or create a new campaign; reports, "
-        "audits and exports work as before"
-    )
-    for call in (campaign.ask, lambda: campaign.ask_many(2), campaign.probabilities):
-        assert refusal(InvalidInput, call) == words
-    assert campaign.status().rounds == 11
-
-
-def test_a_policy_that_begins_to_count_its_versions_does_not_go_on_either(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made = Campaign.create("c", **{**VERSION_TERMS, "policy": "uniform"}, storage=in_memory())
-    made.ask()
-    monkeypatch.setattr("purse.policies.uniform.VERSION", 1, raising=False)
-    again = Campaign.open("c", storage=made.storage)
-    assert "was played by version 0 of uniform, and this is version 1" in refusal(
-        InvalidInput, again.ask
-    )
-
-
-def test_options_that_the_next_version_no_longer_has_are_no_hindrance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    policy, params = "replan:looks=0.1", replan.params
-    made = Campaign.create("c", **{**VERSION_TERMS, "policy": policy}, storage=in_memory())
-    made.tell(made.ask(), 1, "0.5")
-    made.ask()
-    monkeypatch.setattr(replan, "VERSION", NOW + 1)
-    monkeypatch.setattr(replan, "params", lambda problem, *, scale=0.5: params(problem))
-    campaign = Campaign.open("c", storage=made.storage)
-    assert f"was played by version {NOW} of {policy}, and this is version {NOW + 1}" in refusal(
-        InvalidInput, campaign.ask
-    )
-    assert campaign.tell(2, 1, "0.5").state == "told"
-    audit = campaign.audit(full=True)
-    assert audit.ok
-    assert f"were chosen by version {NOW} of {policy}" in audit.notes[0]
-
-
-def test_reports_audits_exports_and_the_end_work_as_before(earlier: Campaign) -> None:
-    assert earlier.tell(11, 1, "0.5").state == "told"
-    assert earlier.export(io.StringIO()) == earlier.status().entries
-    audit = earlier.audit(full=True)
-    assert audit.ok  # though the checkpoint is not what this version comes to
-    assert len(audit.notes) == 1
-    assert earlier.end().status == "ended"
-
-
-def test_a_journal_is_not_restored(earlier: Campaign, tmp_path: Path) -> None:
-    path, storage = tmp_path / "c.jsonl", in_memory()
-    with path.open("w") as file:
-        earlier.export(file)
-    words = refusal(InvalidInput, lambda: Campaign.restore(path, storage=storage))
-    assert f"was played by version {NOW} of replan, and this is version {NOW + 1}" in words
-    assert storage.names("campaign") == []
 
 
 @pytest.mark.parametrize("policy", ["replan", "lin-ucb.price"])

@@ -73,6 +73,7 @@ class CampaignLevel(Level):
             case "handed_over":
                 super().apply(entry)
                 self.head.taught = self.arms.widened
+                self.head.policy = entry.body.get("policy", self.head.policy)
             case "charged":
                 super().apply(entry)
                 if labels := entry.body.get("labels"):
@@ -90,6 +91,11 @@ class CampaignLevel(Level):
                 self.head.traffic = list(self.traffic.next_period(entry.body["at"], ahead))
             case _:
                 super().apply(entry)
+
+    @property
+    def policy(self) -> list[Any]:
+        """The policy in charge, as it is written, and its version."""
+        return self.head.policy or [self.terms.policy, self.terms.policy_version]
 
     @property
     def traffic(self) -> Traffic:

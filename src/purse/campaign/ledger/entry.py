@@ -21,7 +21,8 @@ topped_up  units
 budget_set units; next, if it is for later periods and not for this one
 charged    amount (units; negative: a credit), note, labels: money without a ticket
 handed_over   the policy that chooses from now on has learnt again with what arms may cost by now;
-           and what follows was decided by the rules of this version
+           and what follows was decided by the rules of this version; policy and before, if another
+           version of it takes over: both as they are written, with their versions
 renewed    number (of the period that begins), at, next (when it ends, ms), tz; for forecasts ahead
            (ms by which local time is ahead of UTC)
 clock      next and tz, if the period was begun by a clock that was ahead: another one runs until

@@ -136,6 +136,7 @@ class Head:
     cooling: list[list[int]] = field(default_factory=list)  # see `CoolDown`
     arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
     taught: list[list[Any]] = field(default_factory=list)  # `Arms.widened`, as the policy knows it
+    policy: list[Any] = field(default_factory=list)  # that took over, as it is written; its version
     seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
     labels: list[str] = field(default_factory=list)  # the keys of labels so far
     limits: dict[str, list[int]] = field(default_factory=dict)  # of each value of a key, units

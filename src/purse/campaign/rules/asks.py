@@ -188,7 +188,7 @@ def _look(
     _check_mask(transaction, mask)
     # what a label has left decides which arms fit; the policy plans with the campaign's money
     left, need, allowed = level.left(), needs(level, mask), allowed_arms(transaction, mask, limited)
-    if (period := level.period) is not None:
+    if transaction.chosen is None and (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
     numbers, known = None if context is None else context.numbers, level.n_known
     to_come, owed = _rounds_left(transaction), [arm for arm in head.owed if arm < known]

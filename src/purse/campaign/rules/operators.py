@@ -67,14 +67,25 @@ def charge(
     transaction.add("charged", body, request=request)
 
 
-def hand_over(transaction: Transaction) -> None:
+def hand_over(transaction: Transaction, policy: list[Any] | None = None) -> str:
     """Let the policy choose that has learnt with what arms may cost by now, and the rules of this
-    version decide, unless both do so already.
+    version decide, unless both do so already; return a sentence if another policy takes over.
+
+    policy   that is to choose, see `CampaignLevel.policy`; None: the one in charge
     """
-    level = transaction.level
-    is_taught = not isinstance(level, CampaignLevel) or level.arms.widened == level.head.taught
-    if not is_taught or level.head.rules < RULES:
-        transaction.add("handed_over", {})
+    level, body, text = transaction.level, dict[str, Any](), ""
+    is_taught = True
+    if isinstance(level, CampaignLevel):
+        before, is_taught = level.policy, level.arms.widened == level.head.taught
+        if policy is not None and policy != before:
+            body = {"policy": policy, "before": before}
+            text = (
+                f"{level.title}: version {policy[1]} of {policy[0]} has learnt from its reports "
+                f"and takes over from version {before[1]} of {before[0]}"
+            )
+    if body or not is_taught or level.head.rules < RULES:
+        transaction.add("handed_over", body)
+    return text
 
 
 def set_status(transaction: Transaction, kind: str, status: str) -> None:
@@ -219,5 +230,5 @@ def _arm_body(
             )
     row = [arm, name, not is_new and arms.is_retired[arm], list(low), list(high)]
     others = [other for other in transaction.level.head.arms if other[0] != arm]
-    terms.check_arms(Arms(terms, sorted([*others, row])))
+    terms.in_charge(transaction.campaign.policy).check_arms(Arms(terms, sorted([*others, row])))
     return {"arm": arm, "name": name, "cost_min": list(low), "cost_max": list(high)}

@@ -71,9 +71,8 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
         if replay.level.head.digest != digest:
             replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
         checkpoint = stored.checkpoint
-        policy = replay.policy if replay.decides else None  # of another version: not compared
         if (
-            policy is not None
+            (policy := replay.policy) is not None
             and checkpoint is not None
             and checkpoint[0] == entry.seq
             and not policy.agrees(checkpoint)
@@ -176,11 +175,13 @@ def _facts(replay: Replay) -> list[Any]:
     """Return the state of a level and its policy for a checkpoint."""
     level, policy = replay.level, replay.policy
     facts: list[Any] = [vars(level.head), level.balances]
-    if isinstance(level, CampaignLevel) and policy is not None:
+    if isinstance(level, CampaignLevel):
         sums = [[*label, *row] for label, row in level.labels.rows.items()]
-        _, *mark, body = policy.stored()
-        limited = list(level.limited.values())
-        facts += [list(level.tickets.values()), sums, limited, [*mark, b64encode(body).decode()]]
+        learnt: list[Any] = []  # of another version of the policy: nothing
+        if policy is not None:
+            _, *mark, body = policy.stored()
+            learnt = [*mark, b64encode(body).decode()]
+        facts += [list(level.tickets.values()), sums, list(level.limited.values()), learnt]
     return facts
 
 
@@ -210,16 +211,20 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
         return False
     policies: dict[str, Learner] = {}
     for name, (_, facts) in complete.items():
-        if len(facts) > 2:
-            level = replays[name].level
+        if len(facts) > 2 and facts[5]:
+            level, head = replays[name].level, facts[0]
             assert isinstance(level, CampaignLevel)
-            policy = policies[name] = Learner(level.terms, facts[0].get("taught", ()))
+            terms = level.terms.in_charge(head["policy"]) if head["policy"] else level.terms
+            policy = policies[name] = Learner(terms, head.get("taught", ()))
             seq, digest, body = facts[5]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it
     for name, (seq, facts) in complete.items():
-        replays[name].policy = policies.get(name)
-        _take_over(replays[name].level, seq, *facts[:5])
+        replay = replays[name]
+        replay.policy, replay.notes = policies.get(name), []
+        _take_over(replay.level, seq, *facts[:5])
+        if isinstance(replay.level, CampaignLevel) and replay.policy is None:
+            replay.put_in_charge(replay.level)
     return True
 
 

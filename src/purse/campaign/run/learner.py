@@ -199,13 +199,15 @@ class Learner:
 
 def recovered(terms: Terms, storage: Storage) -> Learner:
     """Return the policy in charge as the journal taught it, from the last sound checkpoint on."""
+    head = storage.level(terms.name)[-1].head
+    if head.policy:
+        terms = terms.in_charge(head.policy)
     terms.check_version()
-    taught = storage.level(terms.name)[-1].head.taught
-    learner = Learner(terms, taught)
+    learner = Learner(terms, head.taught)
     learner.begin_at(storage.checkpoint(terms.name, POLICY))
     if _catch_up(learner, storage):
         return learner
-    return learn_all(terms, storage, taught)
+    return learn_all(terms, storage, head.taught)
 
 
 def learn_all(terms: Terms, storage: Storage, widened: Widened) -> Learner:

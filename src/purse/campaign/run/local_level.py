@@ -4,7 +4,7 @@ This imports all that rules need. The public classes import it late: a client of
 does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -129,9 +129,15 @@ class LocalLevel:
             limits=[key for key, _ in getattr(terms, "limits", ())],
         )
 
+    def check_same(self, terms: Any, besides: Collection[str] = ()) -> None:
+        """Raise `CampaignExists` if terms differ, as `check_same_as` does."""
+        is_account = isinstance(self.terms, AccountTerms)
+        mine = self.terms if is_account else self.terms.in_charge(self.campaign.policy)
+        terms.check_same_as(mine, besides)
+
     def try_update(self, terms: Any) -> Transaction:
         """Return the changes that `update` would make, unwritten. Raise what it would raise."""
-        terms.check_same_as(self.terms, CHANGING)
+        self.check_same(terms, CHANGING)
         level, _, now = self.look()
         transaction = Transaction(level, now)
         operators.update(transaction, terms, request_of(None))
@@ -286,7 +292,7 @@ def create_level(
             ) from None
         there = open_level(kind, terms.name, storage)
         if exist_ok != UPDATE:
-            terms.check_same_as(there.terms)
+            there.check_same(terms)
         else:
             there.update(terms)
         return there

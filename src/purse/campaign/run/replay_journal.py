@@ -3,14 +3,12 @@ compared with what is written.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from purse.base.amounts import LARGEST
 from purse.base.plain_validation import request_of
-from purse.base.spec import parse
 from purse.campaign.api.states import (
     ACCOUNT_ALERT_WORDS,
     ALERT_WORDS,
@@ -97,17 +95,8 @@ class Replay:
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
         self.findings: list[str] = []
         self.notes: list[str] = []
-        self.decides = True  # choices are made again, unless another version of the policy did
         if isinstance(level, CampaignLevel):
-            terms = level.terms
-            if versions := terms.other_version():
-                self.decides = False
-                terms = replace(terms, policy=parse(terms.policy)[0])  # its options may be gone
-                self.notes.append(
-                    f"tickets were chosen by {versions}: the choices were not made again"
-                )
-            self.policy = Learner(terms)
-            self.policy.expect_many()
+            self.put_in_charge(level)
 
     def find(self, text: str) -> None:
         """Record something that does not agree."""
@@ -156,9 +145,9 @@ class Replay:
                     for body in due_events(above, entry, own=above is level)
                     if level.head.rules >= RULES
                 ]
+            if entry.kind == "handed_over" and isinstance(level, CampaignLevel):
+                self.put_in_charge(level)
             if self.policy is not None:
-                if entry.kind == "handed_over":
-                    self.learn_again(entry.seq)
                 learnt = [(entry.seq, entry.body)] if entry.kind in self.policy.kinds else []
                 self.policy.learn(learnt, entry.seq, level.head.digest)
             if isinstance(level, CampaignLevel):
@@ -182,13 +171,22 @@ class Replay:
                 ):
                     self.find(f"entry {entry.seq}: {budget.title} is overspent")
 
-    def learn_again(self, seq: int) -> None:
-        """Let the policy that is put in charge by an entry learn from the journal before it."""
-        assert isinstance(self.level, CampaignLevel)
-        self.policy = Learner(self.level.terms, self.level.head.taught)
+    def put_in_charge(self, level: CampaignLevel) -> None:
+        """Let the policy in charge learn from the journal up to here; none, if another version of
+        it was: what that has chosen is not decided again.
+        """
+        self.policy, after = None, 0
+        terms = level.terms.in_charge(level.policy)
+        if terms.is_other_version():
+            self.notes.append(
+                f"tickets of {level.title} were chosen by version {terms.policy_version} of "
+                f"{terms.policy}, which this purse has not: their arms and probabilities were "
+                "taken as they are written, and all else was decided again"
+            )
+            return
+        self.policy = Learner(terms, level.head.taught)
         self.policy.expect_many()
-        after = 0
-        while rows := [row for row in self.reports(after) if row[0] < seq]:
+        while level.seq and (rows := [row for row in self.reports(after) if row[0] <= level.seq]):
             after = rows[-1][0]
             self.policy.learn(parsed(rows), after, "")
 
@@ -254,7 +252,7 @@ class Replay:
                 labels, note = read_labels(body.get("labels")), body.get("note", "")
                 operators.charge(transaction, body["amount"], labels, note, entry.request or "")
             case "handed_over":
-                operators.hand_over(transaction)
+                operators.hand_over(transaction, body.get("policy"))
             case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":
@@ -291,7 +289,7 @@ class Replay:
         mask = from_body(body["mask"], level.arms.n_places) if "mask" in body else None
         context = Context(body["context"], body.get("clipped", 0)) if "context" in body else None
         labels, of = read_labels(body.get("labels")), body.get("of")
-        if not self.decides:
+        if self.policy is None:
             transaction.chosen = body["arm"], body["p"]
         session = body.get("session")
         chosen = asks.choice(transaction, mask, context, labels, session)

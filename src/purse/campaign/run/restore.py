@@ -14,11 +14,11 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level, Load
 from purse.campaign.ledger.records import RESTORED
-from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.learner import Learner
 from purse.campaign.run.replay_journal import LoadLabel, LoadReports, Replay
+from purse.campaign.run.teacher import take_over
 from purse.campaign.storage.sql import Rows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.budget_terms import RULES
@@ -38,8 +38,7 @@ def restore(
     first = next(entries)
     if first.kind != "created":
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
-    (terms := _checked_terms(first)).check_version()
-    terms = terms.copied(name, above[-1].name if above else None)
+    terms = _checked_terms(first).copied(name, above[-1].name if above else None)
     first = LedgerEntry.of(1, first.at, "created", terms.as_dict())
 
     def decide(
@@ -102,7 +101,6 @@ def _pages(
     """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
     level, expected = replay.level, list[tuple[Level, str]]()
     assert isinstance(level, CampaignLevel)
-    assert replay.policy is not None
     for entry in entries:
         _check_contexts(replay.policy, entry)
         expected = replay.check_event(entry, expected)
@@ -119,10 +117,11 @@ def _pages(
             transaction.added.clear()
     replay.check_event(None, expected)
     _refuse_findings(replay)
-    if level.head.rules < RULES:  # from here on this version decides
+    if level.head.rules < RULES or replay.policy is None:  # from here on this version decides
         transaction.now = level.head.changed
-        operators.hand_over(transaction)
-        replay.learn_again(level.seq)
+        take_over(transaction)
+        replay.put_in_charge(level)
+        assert replay.policy is not None
         replay.policy.learn((), level.seq, level.head.digest)
     level.head.checkpoint = level.seq
     key = own[0].key
@@ -140,9 +139,9 @@ def _refuse_findings(replay: Replay) -> None:
         raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
 
 
-def _check_contexts(policy: Learner, entry: LedgerEntry) -> None:
+def _check_contexts(policy: Learner | None, entry: LedgerEntry) -> None:
     """Refuse an ask without the context that its policy looked at."""
-    if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
+    if entry.kind == "asked" and policy and policy.sees_contexts and "context" not in entry.body:
         raise InvalidInput(
             f"the journal was exported without its contexts, and {policy.terms.policy} sees them: "
             "it cannot choose and learn again"

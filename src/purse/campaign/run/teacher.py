@@ -1,5 +1,6 @@
-"""A policy that learns all again because an arm costs more than the policy in charge can know, or
-was added. The other one plays on meanwhile: no ask waits for a long journal.
+"""A policy that learns all again: another version of it takes over, or an arm costs more than the
+policy in charge can know, or was added. Then the other one plays on meanwhile: no ask waits for a
+long journal.
 """
 
 import threading
@@ -7,6 +8,8 @@ from contextlib import suppress
 from contextvars import copy_context
 
 from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.rules import operators
+from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.learner import JournalRewound, Learner, learn_all
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import Widened
@@ -14,6 +17,17 @@ from purse.campaign.terms.terms import Terms
 from purse.errors import PurseError
 
 _FEW = 1_000  # entries, which are learnt while an ask waits
+
+
+def take_over(transaction: Transaction) -> str:
+    """Let the policy take over as this purse has it; return a sentence that says so, "" if it was
+    in charge already. Raise `InvalidInput` if it cannot play.
+    """
+    level = transaction.campaign
+    terms = level.terms.in_charge(level.policy)
+    policy = terms.present_policy()
+    Learner(terms.in_charge(policy), level.arms.widened)
+    return operators.hand_over(transaction, policy)
 
 
 class Teacher:
@@ -33,8 +47,11 @@ class Teacher:
         another process has put another one in charge.
         """
         wanted, taught = level.arms.widened, level.head.taught
+        if policy.terms.policy_version != level.policy[1]:
+            raise JournalRewound(f"another policy plays {self._terms.name!r} now; try again")
         if policy.widened == wanted:
             return
+        self._terms = policy.terms
         is_ready = self._pupil is not None and self._pupil.widened == wanted
         if is_ready or level.seq <= _FEW:
             self._wanted, self._is_due = wanted, True

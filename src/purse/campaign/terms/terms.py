@@ -4,6 +4,7 @@ journal.
 
 from __future__ import annotations
 
+import inspect
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +17,7 @@ from purse.base import amounts
 from purse.base.fork_safety import cached_property
 from purse.base.json import compact
 from purse.base.plain_validation import choice
+from purse.base.spec import without
 from purse.campaign.api import defaults
 from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.kinds import checked_name
@@ -192,22 +194,44 @@ class Terms(BudgetTerms):
                 f"{size:,} with {problem.n_arms:,} arms and {self.context.n_seen:,} features",
             )
 
-    def other_version(self) -> str:
-        """Say which version of the policy has chosen so far, if it is not the one that is here."""
+    def in_charge(self, policy: Sequence[Any]) -> Terms:
+        """Return the terms with the policy in charge, see `CampaignLevel.policy`."""
+        spelt, version = policy
+        is_first = policy == [self.policy, self.policy_version]
+        return self if is_first else replace(self, policy=spelt, policy_version=version)
+
+    def present_policy(self) -> list[Any]:
+        """Return the policy as this purse has it: as it is written, without options that are gone,
+        and its version. Raise `InvalidInput` if a later version was in charge.
+        """
+        module, options = find_policy(self.policy)
+        version = getattr(module, "VERSION", 0)
+        if version == self.policy_version:
+            return [self.policy, version]
+        if version < self.policy_version:
+            raise InvalidInput(f"{self._played(version)}: upgrade purse")
+        gone = options.keys() - inspect.signature(module.params).parameters
+        return [without(self.policy, gone), version]
+
+    def is_other_version(self) -> bool:
+        """Return whether another version of the policy was in charge."""
         module, _ = find_policy(self.policy)  # this version may not have the options
-        now = getattr(module, "VERSION", 0)
-        if self.policy_version == now:
-            return ""
-        return f"version {self.policy_version} of {self.policy}, and this is version {now}"
+        return bool(getattr(module, "VERSION", 0) != self.policy_version)
 
     def check_version(self) -> None:
-        """Refuse to go on if another version of the policy has chosen so far."""
-        if versions := self.other_version():
+        """Refuse to go on if another version of the policy was in charge."""
+        if self.is_other_version():
+            _, now = self.present_policy()
             raise InvalidInput(
-                f"campaign {self.name!r} was played by {versions}, which cannot go on: ask with "
-                "the purse that played it, or create a new campaign; reports, audits and exports "
-                "work as before"
+                f"{self._played(now)}, which takes over by `purse campaign hand-over {self.name}`; "
+                "reports, audits and exports work as before"
             )
+
+    def _played(self, version: int) -> str:
+        return (
+            f"campaign {self.name!r} was played by version {self.policy_version} of {self.policy}, "
+            f"and this is version {version}"
+        )
 
     @property
     def may_skip(self) -> bool:
@@ -322,6 +346,9 @@ class Terms(BudgetTerms):
         """Return the same terms, if they are what `of` would have made of them: for those that come
         from a file. A campaign that began before its policy wanted a count goes on without it.
         """
+        wrong = InvalidInput("these are not the terms of a campaign as they were written")
+        if type(self.policy_version) is not int or not 0 <= self.policy_version < 2**31:
+            raise wrong
         times = {
             name: None if (value := getattr(self, name)) is None else value / 1000
             for name in _TIMES
@@ -339,6 +366,7 @@ class Terms(BudgetTerms):
         for name in self.OWN_FACTS:
             if name != "id":
                 del facts[name]
+        facts["policy"], version = self.present_policy()
         again = replace(
             Terms.of(facts),
             restored_from=self.restored_from,
@@ -348,6 +376,11 @@ class Terms(BudgetTerms):
             ahead=self.ahead,
             rules=self.rules,
         )
+        if version != self.policy_version:  # it began otherwise
+            own: dict[str, Any] = {
+                name: getattr(self, name) for name in ("policy", "initial_rounds", *_COUNTS)
+            }
+            again = replace(again, **own)
         if self.skip is False:  # which older terms say without a horizon, too
             again = replace(again, skip=False)
         wants: dict[str, Any] = {
@@ -358,15 +391,13 @@ class Terms(BudgetTerms):
             not all(isinstance(text, str) for text in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
-            or type(self.policy_version) is not int
-            or not 0 <= self.policy_version < 2**31
             or self.rules not in range(RULES + 1)
             or not is_period_end(self.every, self.first_end, self.tz)
             or type(self.ahead) is not int
             or abs(self.ahead) > (_DAY if self.every and self.horizon == TRAFFIC else 0)
             or compact(again.as_dict()) != compact(self.as_dict())
         ):
-            raise InvalidInput("these are not the terms of a campaign as they were written")
+            raise wrong
         return self
 
     def copied(self, name: str | None, account: str | None = None) -> Terms:

@@ -14,7 +14,7 @@ from purse.campaign.terms.readers import Table
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.arm_stats import ArmSums
 from purse.campaign.views.history import FollowedHistory, History
-from purse.engine.job import make_policy, sees_contexts
+from purse.engine.job import find_policy, sees_contexts
 from purse.errors import InvalidInput
 from purse.identification.recommendation import Recommendation
 
@@ -29,7 +29,7 @@ def recommendation_of(
 
     terms, arms, counts = level.terms, level.arms, level.head.counts
     index = _resource_index(terms, resource)
-    if terms.features and sees_contexts(make_policy(terms.policy, terms.problem)[0]):
+    if terms.features and sees_contexts(find_policy(terms.policy)[0]):
         raise InvalidInput(
             f"campaign {terms.name!r}: {terms.policy} chooses arms by the context, so that "
             "their means are of different requests and cannot be compared; recommend needs a "

@@ -51,7 +51,7 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
     facts = _common(level, look, state_of(level, now))
     return Status(
         **facts,
-        policy=terms.policy,
+        policy=level.policy[0],
         arms=tuple(arms.names[arm] for arm in arms.there),
         rounds=head.rounds,
         horizon=terms.horizon if isinstance(terms.horizon, int) else None,
