@@ -241,6 +241,12 @@ def test_a_run_shows_all_budgets_the_first_twelve_arms_and_worlds_that_ended() -
     assert shown.endswith(f"<p>{ENDED}</p>")
 
 
+def test_a_run_says_what_was_saved_for_rounds_that_did_not_come() -> None:
+    run = run_of(ended=np.array([True, False]), untold=12)
+    loss = ", with 5% of it left on average: horizon=12 tells uniform how many rounds there are"
+    assert str(run).endswith(f"{ENDED}{loss}")
+
+
 def test_a_run_of_one_path_without_pulls_is_shown_too() -> None:
     assert "gain    4 (standard error nan)" in str(ALONE)
     assert "pulls   0.0% 0.0%" in str(ALONE)

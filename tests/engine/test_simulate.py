@@ -113,6 +113,23 @@ def test_a_run_tells_what_was_played() -> None:
 
 
 @pytest.mark.parametrize(
+    ("policy", "told", "horizon", "untold"),
+    [
+        ("replan", False, None, 20),
+        ("replan", False, 20, None),
+        ("replan", True, None, None),
+        ("uniform", False, None, None),
+    ],
+)
+def test_a_run_knows_whether_a_planner_was_told_the_number_of_rounds(
+    policy: str, told: bool, horizon: int | None, untold: int | None
+) -> None:
+    world = purse.worlds.requests(WORLD, 20, told=told)
+    run = purse.simulate(policy, world, 10, n_paths=1, horizon=horizon, device="python")
+    assert run.untold == untold
+
+
+@pytest.mark.parametrize(
     ("stop", "played"), [("exit", "exit"), ("hold", "hold"), ("retry", "exit")]
 )
 def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, played: str) -> None:

@@ -28,13 +28,6 @@ from purse.cli.output import print_json
 from purse.cli.show import SUMS, print_csv, show_receipt
 from purse.cli.watch import watch
 from purse.errors import InvalidInput, PurseError, invalid
-from purse.policies import DEFAULT
-
-_NO_END = (
-    "Neither a number of rounds nor an end is known, so the budget buys the most reward in all, in "
-    "as many rounds as it lasts, from what has the most reward for its cost (--horizon, --every or "
-    "--until changes it)"
-)
 
 
 def commands() -> dict[str, list[click.Command]]:
@@ -88,29 +81,22 @@ def _create(
         cost_ceiling=_spread(cost_ceiling, arms, arms),
         **terms,
     )
-    if cost_min is None and hasattr(campaign, "terms"):
-        from purse.campaign.terms.terms import texts
+    from purse.campaign.terms.terms import Terms, texts
 
-        minima = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
+    made = Terms.from_dict(next(campaign.journal()).body)  # of a server's, too
+    if cost_min is None:
+        minima = zip(made.arms, texts(made.cost_min), strict=True)
         shown = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in minima)
         click.echo(f"A pull is taken to cost at least: {shown} (--cost-min changes it)", err=True)
-    if not {"horizon", "every", "until"} & terms.keys() and _plans(terms.get("policy", DEFAULT)):
-        click.echo(_NO_END, err=True)
+    with suppress(PurseError):  # a policy file that only the server has
+        if advice := made.advice():
+            click.echo(advice, err=True)
     return campaign
 
 
 def _set_limit(campaign: Campaign, key: tuple[str, str], amount: Any) -> Status:
     """Set the limit of a key, or of the value after it."""
     return campaign.set_limit(key[0], amount, value=key[1] or None)
-
-
-def _plans(policy: str) -> bool:
-    """Return whether a policy plans by the number of rounds that are left."""
-    from purse.engine.job import find_policy, plans_by_forecast
-
-    with suppress(PurseError):  # a file that only the server has
-        return plans_by_forecast(find_policy(policy)[0])
-    return False
 
 
 def _labels() -> click.Command:

@@ -70,6 +70,8 @@ class Run:
     # at equal fractions of the budget
     by_budget: Trajectory | None = field(default=None, repr=False)
     delay: int | str = 0  # rounds by which reports came late, as users write them
+    # how many rounds the world has, if the policy plans by their number and was not told it
+    untold: int | None = None
 
     @property
     def n_paths(self) -> int:
@@ -123,9 +125,19 @@ class Run:
         if self.ended.any():
             lines.append(
                 f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of "
-                "the world before the end of the budget"
+                f"the world before the end of the budget{self._loss()}"
             )
         return "\n".join(lines)
+
+    def _loss(self) -> str:
+        """Say what was saved for rounds that did not come; "" if the policy knew their number."""
+        if self.untold is None:
+            return ""
+        left = 1 - (self.spent / self.budget).max(axis=1).mean()
+        return (
+            f", with {left:.0%} of it left on average: horizon={self.untold} tells {self.policy} "
+            "how many rounds there are"
+        )
 
     def _repr_html_(self) -> str:
         """Return the same as a table, for notebooks."""

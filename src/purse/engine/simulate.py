@@ -11,7 +11,7 @@ from purse.base import amounts, validation
 from purse.base.optional import check_lab, needs
 from purse.base.progress import Progress, progress
 from purse.engine import cpu
-from purse.engine.job import Job, make_job
+from purse.engine.job import Job, make_job, plans_by_forecast
 from purse.engine.python_policy import as_module
 from purse.engine.rules import NEVER
 from purse.engine.run import Run, Trajectory
@@ -164,6 +164,9 @@ def to_run(job: Job, results: PathResults) -> Run:
         if n_marks
         else None,
         delay=job.delay.value,
+        untold=job.world.n_rounds
+        if job.problem.horizon is None and plans_by_forecast(job.policy)
+        else None,
     )
 
 

@@ -1,5 +1,6 @@
 """What a campaign may be: its terms, and how they are refused."""
 
+import logging
 import math
 from dataclasses import replace
 from inspect import signature
@@ -109,6 +110,37 @@ def test_the_least_cost_comes_from_the_largest() -> None:
     several = {"budget": [5, 100], "resources": ["USD", "calls"]}
     terms = made(MemoryHarness(), **several, arms=arms, cost_min=None).terms
     assert terms.cost_min == ((10_000, 1_000_000), (50_000, 1_000_000), (0, 1_000_000))
+
+
+TWO = {"budget": [25, 100], "resources": ["USD", "calls"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rounds"),
+    [
+        ({}, "2,500"),
+        ({**TWO, "arms": {"small": ["0.01", 1], "large": ["0.05", 1]}}, "100"),
+        *(
+            (known, "")
+            for known in (
+                {"policy": "uniform"},
+                {"horizon": 50},
+                {"every": "day"},
+                {"until": "2127-01-01"},
+            )
+        ),
+    ],
+)
+def test_one_line_of_the_log_says_that_a_planner_knows_no_end(
+    changes: dict[str, Any], rounds: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "purse")
+    terms = {"arms": {"small": "0.01", "large": "0.05"}, "budget": 25, "cost_min": None}
+    harness = MemoryHarness()
+    for _ in range(2):  # it is there the second time
+        made(harness, exist_ok=True, **terms | {"policy": "replan"} | changes)
+    assert len(caplog.messages) == bool(rounds)
+    assert all(f"in {rounds} rounds or more." in message for message in caplog.messages)
 
 
 @pytest.mark.parametrize("version", ["1", [1], 1.0, True, None, -1, 2**31, 10**30])

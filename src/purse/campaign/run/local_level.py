@@ -4,6 +4,7 @@ This imports all that rules need. The public classes import it late: a client of
 does.
 """
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
@@ -48,6 +49,7 @@ from purse.errors import (
     suggest,
 )
 
+_LOGGER = logging.getLogger(__name__)
 _PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
 _DEEPEST = 2  # accounts above a campaign
 _TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
@@ -296,6 +298,8 @@ def create_level(
         else:
             there.update(terms)
         return there
+    if isinstance(terms, Terms) and (advice := terms.advice()):
+        _LOGGER.info(advice)
     return LocalLevel(terms, storage)
 
 

