@@ -20,7 +20,7 @@ _NUMBA = ">=0.61,<0.69"  # as in pyproject.toml; `make numba-versions` tests bot
 _NUMBA_CUDA = ">=0.30,<0.31"
 
 
-def missing(name: str) -> PurseError:
+def _missing(name: str) -> PurseError:
     """Return the error for a part that is missing."""
     return PurseError(
         f"numba {numba.__version__} has no {name}; "
@@ -36,10 +36,10 @@ def part(module: str, name: str, *members: str) -> Any:
     try:
         item = attrgetter(name)(import_module(module))
     except (ImportError, AttributeError) as error:
-        raise missing(f"{module}.{name}") from error
+        raise _missing(f"{module}.{name}") from error
     for member in members:
         if not hasattr(item, member):
-            raise missing(f"{module}.{name}.{member}")
+            raise _missing(f"{module}.{name}.{member}")
     return item
 
 
@@ -109,7 +109,7 @@ def populate_array(context: Any, array: Any, **fields: Any) -> None:
     try:
         context.populate_array(array, meminfo=None, **fields)
     except (AttributeError, TypeError, ValueError) as error:
-        raise missing("populate_array(..., meminfo=None)") from error
+        raise _missing("populate_array(..., meminfo=None)") from error
 
 
 class _CudaParts(NamedTuple):
@@ -143,7 +143,7 @@ def _replaceable() -> dict[str, Any]:
     for (module, dotted), parameters in _REPLACEABLE.items():
         item, (*holder, name) = part(module, dotted), dotted.split(".")
         if parameters is not None and tuple(signature(item).parameters) != parameters:
-            raise missing(f"{module}.{dotted}({', '.join(parameters)})")
+            raise _missing(f"{module}.{dotted}({', '.join(parameters)})")
         holders[name] = part(module, holder[0]) if holder else import_module(module)
     return holders
 

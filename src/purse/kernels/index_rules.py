@@ -48,7 +48,7 @@ class Scores(NamedTuple):
     scores: Floats  # (K,)
 
 
-def init(params: Any, problem: Problem) -> IndexState:
+def _init(params: Any, problem: Problem) -> IndexState:
     """Return the state with nothing seen yet."""
     k = problem.n_arms
     return IndexState(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k))
@@ -88,7 +88,7 @@ def _learn_nothing(params: Any, state: Any, i: int) -> None:
 def index_rule(score: Callable[..., float], learn: Callable[..., None] = _learn_nothing) -> Any:
     """Return init, scratch, choose, update and probabilities of the rule with this score."""
     choose, probabilities = largest_rule(attach(_score_each, score=score))
-    return init, room_for_scores, choose, attach(_add_and_learn, learn=learn), probabilities
+    return _init, room_for_scores, choose, attach(_add_and_learn, learn=learn), probabilities
 
 
 def largest_rule(score_all: Callable[..., None]) -> Any:

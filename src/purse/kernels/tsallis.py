@@ -107,12 +107,12 @@ def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
 
 
 @kernel
-def weigh(params: Any, state: _TsallisState, scratch: TsallisScratch, t: int) -> float:
+def _weigh(params: Any, state: _TsallisState, scratch: TsallisScratch, t: int) -> float:
     """Write the weights of round t; return their sum."""
     return tsallis_weights(params.scale / math.sqrt(t), state.losses, scratch.weights)
 
 
-choose, probabilities = weighted_rule(weigh)
+choose, probabilities = weighted_rule(_weigh)
 
 
 def _add_loss(
@@ -131,7 +131,7 @@ def _add_reduced(
 ) -> None:
     arm, chance = play.arms[0], play.probs[0]
     threshold = params.scale * params.scale / t
-    total = weigh(params, state, scratch, t)
+    total = _weigh(params, state, scratch, t)
     for j in range(state.losses.shape[0]):
         base = 0.5 if (chance if j == arm else scratch.weights[j] / total) >= threshold else 0.0
         state.losses[j] += base + (loss - base) / chance if j == arm else base

@@ -100,12 +100,12 @@ def check_policy(
             bar.show(done / len(checks), what)
             check()
     if not job.of_class and _is_taken(job.policy):
-        tell(f"{job.name}: there is a policy {job.policy.NAME!r} in purse; NAME should be another")
+        _tell(f"{job.name}: there is a policy {job.policy.NAME!r} in purse; NAME should be another")
     passed = ", ".join(dict.fromkeys(what for what, _ in checks))
-    tell(f"{job.name}: all {len(checks)} checks passed: {passed}")
+    _tell(f"{job.name}: all {len(checks)} checks passed: {passed}")
 
 
-def tell(line: str) -> None:
+def _tell(line: str) -> None:
     """Print a line beside what the program prints."""
     print(line, file=sys.stderr, flush=True)
 

@@ -40,7 +40,7 @@ def init(params: RecorderParams, problem: Problem) -> RecorderState:
 
 
 @kernel
-def part_of(state: RecorderState, now: Now) -> float:
+def _part_of(state: RecorderState, now: Now) -> float:
     """Return a number in [0, 1) that changes with the context and with what was learnt."""
     total = 0.3 * abs(state.sums[0, 0])
     for i in range(now.context.shape[0]):
@@ -52,7 +52,7 @@ def part_of(state: RecorderState, now: Now) -> float:
 @kernel
 def arm_of(params: RecorderParams, state: RecorderState, now: Now) -> int:
     """Return the arm of the round, or SKIP."""
-    part = part_of(state, now)
+    part = _part_of(state, now)
     if params.skips and part > 0.9:
         return SKIP
     n_allowed = count_allowed(now, params.n_arms)

@@ -9,7 +9,7 @@ import pytest
 import purse
 from purse.errors import InvalidInput
 from purse.lab.data.question import Question
-from purse.lab.data.rounds import _open_source, open_rounds, without_empty
+from purse.lab.data.rounds import _open_source, _without_empty, open_rounds
 from purse.lab.data.table import FullTable, read_table, world_of_table
 from purse.types import Floats
 
@@ -76,7 +76,7 @@ def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     assert isinstance(table, FullTable)
     assert len(table.rewards) == 3
     asked = Question(features={"length": {"optional": True}}, skip_empty=True)
-    assert without_empty(_open_source(holes, asked), asked, log=False).frame.height == 4
+    assert _without_empty(_open_source(holes, asked), asked, log=False).frame.height == 4
     values, _ = seen(holes, {"length": {"optional": True}})
     assert values[:, 0].tolist() == [[-1, 0], [0, 1], [0, 0], [1, 0]]
 

@@ -166,7 +166,7 @@ def test_a_helper_compiles_its_share_and_goes_on_after_an_error(
     monkeypatch.setattr(JobSpec, "compile", compile_it)
     share = pickle.dumps([pickle.dumps(recipe) for recipe in RECIPES.values()])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(share)))
-    compile_ahead.help_out()
+    compile_ahead._help_out()
     assert compiled == list(NAMES)
 
 

@@ -39,7 +39,7 @@ def open_rounds(data: Data | Source | Rounds, question: Question) -> Rounds:
     columns, probability = source.frame.columns, question.probability
     log = probability in (None, *columns) or (question.arm in columns and probability in ASSUMED)
     source = with_sample(source, question) if log else source
-    filled = without_empty(source, question, log) if question.skip_empty else source
+    filled = _without_empty(source, question, log) if question.skip_empty else source
     return read_log(filled, question) if log else read_table(filled, question)
 
 
@@ -62,7 +62,7 @@ def _with_names(source: Source, question: Question) -> tuple[Source, Question]:
     return recognised(source, question)
 
 
-def without_empty(source: Source, question: Question, log: bool) -> Source:
+def _without_empty(source: Source, question: Question, log: bool) -> Source:
     """Return the source without rows, or rounds of a table, with an empty cell that is needed."""
     columns, spread = source.frame.columns, True
     group, texts = None, [question.arm]

@@ -59,7 +59,7 @@ class _Score(NamedTuple):
     ahead: Ahead = Ahead()  # of arms and the mixture
 
 
-def score(
+def _score(
     budget: float,
     player: str,
     kind: str,
@@ -114,11 +114,11 @@ def _references_of(
         notes = ", ".join(note for note, best in best_arms.items() if arm == best)
         player = f"always {name} ({notes})" if notes else f"always {name}"
         played = alone.gain, alone.spent, alone.pulls.sum(axis=1)
-        yield score(budget, player, "arm", *played, None, rows.ahead(rows.alone(arm)))
+        yield _score(budget, player, "arm", *played, None, rows.ahead(rows.alone(arm)))
     plays = mix(cost_means, reward_means, budget, world.horizon)
     played = _play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     parts = describe_mixture(world.arm_names, plays / world.horizon)
-    yield score(budget, "best fixed mixture", "mixture", *played, parts, rows.ahead(plays))
+    yield _score(budget, "best fixed mixture", "mixture", *played, parts, rows.ahead(plays))
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
     name = WITHOUT if world.n_features > 0 else BLIND
     yield _Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
@@ -142,7 +142,7 @@ def _references_of(
             for inside, costs in paths
         ]
         gains, spends, pulls = np.array(optima).T
-        yield score(budget, HINDSIGHT, "bound", gains, spends, pulls, None, Ahead())
+        yield _score(budget, HINDSIGHT, "bound", gains, spends, pulls, None, Ahead())
 
 
 def describe_mixture(arms: Sequence[str], shares: Floats, others: str = "nothing") -> str:

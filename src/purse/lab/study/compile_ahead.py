@@ -28,7 +28,7 @@ from purse.lab.study.shard import JobSpec
 _MOST_HELPERS = 7  # each takes some 300 MB
 # seconds before helpers are started: what is in the disk cache is loaded in less
 _PATIENCE_S = 0.2
-_HELPER = sys.executable, "-c", "from purse.lab.study.compile_ahead import help_out; help_out()"
+_HELPER = sys.executable, "-c", "from purse.lab.study.compile_ahead import _help_out; _help_out()"
 
 
 class Task(NamedTuple):
@@ -93,7 +93,7 @@ def _share_out(waiting: deque[Task], n_helpers: int, helpers: list[Popen[bytes]]
             )
 
 
-def help_out() -> None:
+def _help_out() -> None:
     """Compile the share that standard input holds: all that a helper does."""
     for recipe in pickle.load(sys.stdin.buffer):
         with suppress(Exception):  # the process that sent it meets the same error

@@ -175,22 +175,22 @@ def lp_without_contexts(runs: RunEvidence) -> Floats | None:
     """LP without contexts - G: against the best mixture of arms for all contexts; a policy that
     uses contexts well is below 0.
     """
-    return against(runs, WITHOUT)
+    return _against(runs, WITHOUT)
 
 
 def best_linear_policy(runs: RunEvidence) -> Floats | None:
     """best linear policy - G: against ridge regression on the true means with the right price."""
-    return against(runs, LINEAR)
+    return _against(runs, LINEAR)
 
 
 def lp_with_contexts(runs: RunEvidence) -> Floats | None:
     """LP with contexts - G: against the best mixture of arms in each context, which no policy
     exceeds in expectation by more than one reward.
     """
-    return against(runs, WITH)
+    return _against(runs, WITH)
 
 
-def against(runs: RunEvidence, name: str) -> Floats | None:
+def _against(runs: RunEvidence, name: str) -> Floats | None:
     """(P,) An optimum less the policy's gain; None if the world has no such optimum."""
     return runs.context_optima[name] - runs.gain if name in runs.context_optima else None
 
