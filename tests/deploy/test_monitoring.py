@@ -33,7 +33,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     assert client.post("/campaigns", json=PROMPTS).status_code == 201
     client.post("/accounts", json={"name": "team-a", "budget": 1})
     found: dict[str, set[str]] = {name: set(labels) for name, labels in OF_TARGETS.items()}
-    for family in text_string_to_metric_families(client.get("/metrics").text):
+    for family in text_string_to_metric_families(
+        client.get(JOB["metrics_path"], params=JOB["params"]).text
+    ):
         for sample in family.samples:
             found.setdefault(sample.name, set()).update(sample.labels)
     return found

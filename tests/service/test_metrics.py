@@ -1,17 +1,23 @@
 import re
+from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from purse import Account, Campaign
 from purse.campaign.api.results import ALARM_KINDS
 from purse.campaign.api.states import CAMPAIGN_STATES
 from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.sqlite import _SqliteSession
 from tests.support.paths import ROOT
-from tests.support.service import PROMPTS, TestClient, running, service
+from tests.support.service import PROMPTS, TestClient, problem, running, service
+
+ALL = "/metrics?show=campaigns"
 
 
 def numbers(client: TestClient) -> dict[tuple[str, ...], float]:
     """All samples by name and label values."""
-    families = text_string_to_metric_families(client.get("/metrics").text)
+    families = text_string_to_metric_families(client.get(ALL).text)
     return {
         (sample.name, *sample.labels.values()): sample.value
         for family in families
@@ -100,7 +106,42 @@ def test_what_may_be_spent_in_a_period_has_a_number_of_its_own() -> None:
     assert found["purse_account_left", "team-a", "USD"] == 30
     assert found["purse_account_period_budget", "team-a", "USD"] == 30
     assert found["purse_account_period_budget", "team-b", "USD"] == 7
-    assert "of a resource" not in client.get("/metrics").text
+    assert "of a resource" not in client.get(ALL).text
+
+
+def test_campaigns_are_shown_to_those_who_ask_for_them() -> None:
+    client = running()
+    client.post("/accounts", json={"name": "team-a", "budget": "500"})
+    plain, whole = client.get("/metrics").text, client.get(ALL).text
+    assert "prompts" not in plain
+    assert 'purse_account_left{account="team-a",resource="units"} 500.0\n' in plain
+    assert 'purse_left{campaign="prompts",resource="USD"} 25.0\n' in whole
+    assert "show='all': must be" in problem(client.get("/metrics?show=all"), 400, "invalid-input")
+    assert "known: show" in problem(client.get("/metrics?all=1"), 400, "invalid-input")
+
+
+@pytest.mark.parametrize("path", [ALL, "/metrics", "/overview", "/accounts/team-a"])
+def test_a_few_statements_read_any_number_of_campaigns(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, texts = _SqliteSession.read, list[str]()
+
+    def counted(self: Any, statements: Any) -> Any:
+        texts.extend(text for text, _ in statements)
+        return read(self, statements)
+
+    monkeypatch.setattr(_SqliteSession, "read", counted)
+    storage, counts = in_memory(), list[int]()
+    Account.create("team-a", budget=9, resources=["USD"], storage=storage)
+    for number in range(12):
+        terms = {**PROMPTS, "name": f"c{number}", "account": "team-a" if number % 3 else None}
+        Campaign.create(**terms, storage=storage)
+        if number in (2, 11):
+            client = service(storage)
+            texts.clear()
+            assert client.get(path).status_code == 200
+            counts.append(len(texts))
+    assert counts[0] == counts[1] <= 12, texts
 
 
 def test_every_number_is_documented() -> None:
@@ -112,7 +153,7 @@ def test_every_number_is_documented() -> None:
     told = set(re.findall(r"`(purse_[a-z_]+)`", documented))
     ends = r"_(created|bucket|count|sum)$"
     assert {re.sub(ends, "", name) for name in known if not name.endswith("_created")} <= told
-    there = set(re.findall(r"\bpurse_[a-z_]+", client.get("/metrics").text))
+    there = set(re.findall(r"\bpurse_[a-z_]+", client.get(ALL).text))
     assert told <= there | {f"{name}_total" for name in there}  # of receivers there is no sample
 
 

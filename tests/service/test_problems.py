@@ -252,6 +252,8 @@ class Dead(Storage):
     def names(self, *_: str) -> list[str]:
         raise self.error
 
+    glances = names  # type: ignore[assignment]
+
 
 def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_and_tells_no_secret(
     caplog: pytest.LogCaptureFixture,

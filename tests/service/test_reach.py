@@ -26,7 +26,7 @@ LISTS = {
     ("GET", "/campaigns"): '"prompts"',
     ("GET", "/accounts"): '"team-a"',
     ("GET", "/overview"): '"name":"team-a"',
-    ("GET", "/metrics"): 'campaign="prompts"',
+    ("GET", "/metrics"): 'account="team-a"',
     ("POST", "/campaigns"): "account: is missing",
     ("POST", "/accounts"): "account: is missing",
 }
@@ -106,7 +106,9 @@ def test_every_route_has_a_name_or_leaves_out_what_is_not_reached(scoped: Scoped
         text = scoped.send(method, path).text
         assert own in text
         assert not [word for word in OUTSIDE if word in text], (path, text)
-    assert "purse_http" not in scoped.send("GET", "/metrics").text
+    text = scoped.send("GET", "/metrics?show=campaigns").text
+    assert 'purse_left{campaign="prompts"' in text
+    assert not [word for word in (*OUTSIDE, "purse_http", "purse_storage_up") if word in text]
 
 
 def test_what_is_not_reached_is_not_there(scoped: Scoped) -> None:

@@ -136,7 +136,9 @@ def answers() -> Iterator[tuple[str, dict[str, Any]]]:
             facts: Any = answer.json() if kind == "application/json" else answer.text
             if path == "/metrics":
                 facts = "".join(
-                    line + "\n" for line in facts.splitlines() if line.startswith("purse_left{")
+                    line + "\n"
+                    for line in facts.splitlines()
+                    if line.startswith("purse_account_left{")
                 )
             shown = {"body": body} if body else {}
             found.append((operation_of(method, path), {**shown, "answer": facts}))

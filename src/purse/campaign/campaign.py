@@ -682,7 +682,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         level, storage = self._local.look()[0], self._local.storage
         assert isinstance(level, CampaignLevel)
         keys = level.head.labels if key is None else [key]
-        rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
+        pages = storage.largest([(self.name, name) for name in keys], limit)
+        rows = [row for page in pages for row in page]
         return labels(rows, limit, level.head.limits, level.period_number)
 
     @verb("GET", "recommendation", "read", PolicyFileRefused)

@@ -17,10 +17,19 @@ from purse.service.auth import Guard
 from purse.service.budgets import Budgets
 from purse.service.dashboard import dashboard_routes
 from purse.service.live_view import LiveViews, Overview
-from purse.service.metrics import MEDIA_TYPE, Metrics
+from purse.service.metrics import ACCOUNTS, CAMPAIGNS, MEDIA_TYPE, Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import document_json
-from purse.service.routes import JSON, Operation, Threads, absent, answer_json, route, verb_routes
+from purse.service.routes import (
+    JSON,
+    Operation,
+    Threads,
+    absent,
+    answer_json,
+    option_of,
+    route,
+    verb_routes,
+)
 from purse.service.settings import Settings
 from purse.service.tokens import TokenFile
 
@@ -69,7 +78,10 @@ class Service:
 
         async def numbers(scope: Scope) -> Response:
             reach = scope["state"]["reach"]
-            text = await self.threads.read(lambda: metrics.text(reach and reach.names()))
+            shown = option_of(scope, "show", (ACCOUNTS, CAMPAIGNS), ACCOUNTS)
+            text = await self.threads.read(
+                lambda: metrics.text(reach and reach.names(), campaigns=shown == CAMPAIGNS)
+            )
             return Response(text, media_type=MEDIA_TYPE)
 
         async def described(_: Scope) -> Response:

@@ -6,12 +6,12 @@ A campaign may name a policy file, which is code, and all who may write the stor
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from purse.campaign.api.verb import Verb
 from purse.campaign.budget import Budget
+from purse.campaign.run.levels import LevelReader
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, invalid
 from purse.live.save_file import is_policy_file
@@ -28,6 +28,7 @@ class Budgets:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
+        self.read = LevelReader(storage).read  # all of them at once
         self._open: OrderedDict[tuple[type[AnyBudget], str], Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -79,11 +80,6 @@ class Budgets:
         except NotFound:
             self.drop(of, name)
             raise
-
-    def statuses(self, of: type[AnyBudget]) -> Iterator[Any]:
-        """Yield how all campaigns stand, or all accounts, those below another too."""
-        for name in of.names(storage=self.storage):
-            yield self.get(of, name).status()
 
 
 def _shown(policy: str) -> str:

@@ -13,14 +13,12 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from purse.base.json import compact
-from purse.base.plain_validation import choice
 from purse.campaign.views.time_series import ALL, Span
-from purse.errors import unknown
 from purse.service import live_view
 from purse.service.auth import Guard
 from purse.service.live_view import LiveViews, Overview
 from purse.service.problems import TOO_MANY, ProblemError
-from purse.service.routes import JSON, Operation, answer_json, missing, query_of, route
+from purse.service.routes import JSON, Operation, answer_json, missing, option_of, route
 
 _SPAN = "span"
 _FOLDER = "static"
@@ -123,8 +121,4 @@ def _seen(text: str, scope: Scope) -> str:
 
 
 def _span_of(scope: Scope) -> Span:
-    query = query_of(scope)
-    for name in query:
-        if name != _SPAN:
-            raise unknown("field of a picture", name, [_SPAN])
-    return cast(Span, choice(_SPAN, query.get(_SPAN, [ALL])[-1], get_args(Span)))
+    return cast(Span, option_of(scope, _SPAN, get_args(Span), ALL))

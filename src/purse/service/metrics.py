@@ -5,27 +5,25 @@ process has answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from purse.campaign.account import Account
 from purse.campaign.api.results import ALARM_KINDS, in_period
 from purse.campaign.api.states import CAMPAIGN_STATES
-from purse.campaign.campaign import Campaign
+from purse.campaign.run.levels import Levels
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.api.results import BalanceStatus, Status
+    from purse.campaign.api.results import AccountStatus, BalanceStatus, LabelStatus, Status
+    from purse.campaign.ledger.level import Level
     from purse.campaign.storage.storage import Storage
     from purse.campaign.webhooks.follower import Follower
     from purse.service.budgets import Budgets
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
+ACCOUNTS, CAMPAIGNS = "accounts", "campaigns"  # what is shown; campaigns besides accounts
 _AMOUNTS = {
     "budget": "Granted so far",
     "spent": "Spent",
@@ -74,41 +72,33 @@ _DELIVERIES = {
     "deliveries_failed": ("failed", "Attempts to tell a receiver of events that failed."),
 }
 _LABELS = 10  # values of a key with a limit that are shown: there may be millions
+_Label: TypeAlias = "tuple[Level, LabelStatus]"
 _Row: TypeAlias = tuple[tuple[str, ...], float]  # values of labels, and a number
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class _Collected:
-    """Numbers that are made when they are asked for."""
-
-    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
-        self.collect = collect
-
-    def describe(self) -> Iterable[Metric]:
-        """Return nothing: what is collected is known only then."""
-        return []
-
-
 class _Family:
-    """Makes the numbers of several campaigns, accounts or receivers; each has a label."""
+    """Writes the numbers of several campaigns, accounts or receivers; each has a label."""
 
     def __init__(self, prefix: str, label: str) -> None:
         self.prefix, self.label = prefix, label
 
     def numbers(
         self, word: str, text: str, rows: Iterable[_Row], *more: str, grows: bool = False
-    ) -> Metric:
-        """Return numbers, each with the value of the label, and of `more` labels.
+    ) -> str:
+        """Return numbers, each with the value of the label, and of `more` labels. A library would
+        take four times as long to write them.
 
         grows   whether they are counters, which only grow
         """
-        kind = CounterMetricFamily if grows else GaugeMetricFamily
-        metric: Metric = kind(self.prefix + word, text, labels=(self.label, *more))
-        for labels, value in rows:
-            metric.add_metric(labels, float(value))  # type: ignore[attr-defined]
-        return metric
+        name = f"{self.prefix}{word}{'_total' if grows else ''}"
+        form = ",".join(f'{label}="%s"' for label in (self.label, *more))
+        lines = [f"# HELP {name} {text}\n# TYPE {name} {'counter' if grows else 'gauge'}\n"]
+        for values, number in rows:
+            lines.append(f"{name}{{{form % tuple(map(_escaped, values))}}} {float(number)}\n")
+        return "".join(lines)
 
-    def states(self, text: str, statuses: Sequence[Any]) -> Metric:
+    def states(self, text: str, statuses: Sequence[Any]) -> str:
         """Return a number for each state: 1 for the one that it is."""
         rows = [
             ((status.name, word), status.status == word)
@@ -117,7 +107,7 @@ class _Family:
         ]
         return self.numbers("state", text, rows, "state")
 
-    def balances(self, statuses: Sequence[Any]) -> Iterator[Metric]:
+    def balances(self, statuses: Sequence[Any]) -> Iterator[str]:
         """Yield the amounts of each resource."""
         whole = [(status.name, purse) for status in statuses for purse in status.purses]
         for word, text in _AMOUNTS.items():
@@ -131,26 +121,29 @@ class _Family:
 
     def amounts(
         self, word: str, text: str, purses: Sequence[tuple[str, BalanceStatus]], field: str
-    ) -> Metric:
+    ) -> str:
         """Return a field of balances, each with a name."""
         rows = [((name, purse.resource), float(getattr(purse, field))) for name, purse in purses]
         return self.numbers(word, f"{text}, in the resource's own unit.", rows, "resource")
 
 
-def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
-    """Yield how all campaigns stand at this moment."""
-    try:
-        statuses, up = list(budgets.statuses(Campaign)), 1
-        labels = [
-            (status, label)
-            for status in statuses
-            for key in status.limits
-            for label in budgets.get(Campaign, status.name).labels(key, _LABELS)
-        ]
-    except StorageUnavailable:
-        statuses, up, labels = [], 0, []
+def _escaped(value: str) -> str:
+    """Return the value of a label as Prometheus reads it."""
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def _of_accounts(statuses: Sequence[AccountStatus]) -> Iterator[str]:
+    """Yield how accounts stand."""
+    family = _Family("purse_account_", "account")
+    yield from family.balances(statuses)
+    yield family.states("1 for the state that the account is in.", statuses)
+
+
+def _of_campaigns(
+    statuses: Sequence[Status], labels: Sequence[_Label], now: float
+) -> Iterator[str]:
+    """Yield how campaigns stand at a time in seconds, and what is left of labels with a limit."""
     family = _Family("purse_", "campaign")
-    yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
     yield from family.balances(statuses)
     yield family.states("1 for the state that the campaign is in.", statuses)
     alarms = [
@@ -170,15 +163,14 @@ def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
         "label_limit", f"The limit of each value {each}", limits, "key", "resource"
     )
     left = [
-        ((status.name, label.key, label.value, purse.resource), float(units))
-        for status, label in labels
-        for purse, units in zip(status.purses, label.left or (), strict=True)
+        ((level.terms.name, label.key, label.value, resource), float(units))
+        for level, label in labels
+        for resource, units in zip(level.terms.resources, label.left or (), strict=True)
     ]
     text = f"Left of the limits of the {_LABELS} values that have spent most {each}"
     yield family.numbers("label_left", text, left, "key", "value", "resource")
     for word, (text, number) in _GAUGES.items():
         yield family.numbers(word, text, [((status.name,), number(status)) for status in statuses])
-    now = budgets.storage.now() / 1000
     ages = [((status.name,), _age(status.oldest_held, now)) for status in statuses]
     text = "The age of the oldest ticket that is held; 0 without any."
     yield family.numbers("oldest_ticket_seconds", text, ages)
@@ -187,17 +179,7 @@ def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
         yield family.numbers(word, text, counts, grows=True)
 
 
-def _of_accounts(budgets: Budgets) -> Iterator[Metric]:
-    """Yield how all accounts stand at this moment; nothing if the storage does not answer."""
-    statuses = []
-    with suppress(StorageUnavailable):
-        statuses = list(budgets.statuses(Account))
-    family = _Family("purse_account_", "account")
-    yield from family.balances(statuses)
-    yield family.states("1 for the state that the account is in.", statuses)
-
-
-def _of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[Metric]:
+def _of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[str]:
     """Yield how the followers of this process stand."""
     family = _Family("purse_", "receiver")
     for name, (word, text) in _DELIVERIES.items():
@@ -221,27 +203,25 @@ class Metrics:
     """The metrics of one app, in a registry of its own."""
 
     def __init__(self, budgets: Budgets, followers: Sequence[Follower]) -> None:
-        self.registry = registry = CollectorRegistry()
-        registry.register(_Collected(partial(_of_webhooks, followers, budgets.storage)))
-        registry.register(_Collected(partial(_of_campaigns, budgets)))
-        registry.register(_Collected(partial(_of_accounts, budgets)))
+        self._budgets, self._followers = budgets, followers
+        self._registry = CollectorRegistry()
         answer = ("method", "route", "status")
         self.requests = Counter(
-            "purse_http_requests", "Requests answered.", answer, registry=registry
+            "purse_http_requests", "Requests answered.", answer, registry=self._registry
         )
         self.seconds = Histogram(
             "purse_http_seconds",
             "How long answers took.",
             answer[1:],
             buckets=_SECONDS,
-            registry=registry,
+            registry=self._registry,
         )
         # looked up once for each kind of answer
         self._of_answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         asks = "Tickets that this process has given out."
         tells = "Reports that this process has taken."
-        self.asks = Counter("purse_process_asks", asks, ("campaign",), registry=registry)
-        self.tells = Counter("purse_process_tells", tells, ("campaign",), registry=registry)
+        self.asks = Counter("purse_process_asks", asks, ("campaign",), registry=None)
+        self.tells = Counter("purse_process_tells", tells, ("campaign",), registry=None)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -255,23 +235,38 @@ class Metrics:
         requests.inc()
         times.observe(seconds)
 
-    def text(self, names: Collection[str] | None = None) -> bytes:
+    def text(self, names: Collection[str] | None = None, *, campaigns: bool = False) -> bytes:
         """Return everything, as Prometheus reads it; with names only what is of these campaigns
         and accounts.
-        """
-        if names is None:
-            return generate_latest(self.registry)
-        own = CollectorRegistry()
-        own.register(_Collected(lambda: self._only(names)))
-        return generate_latest(own)
 
-    def _only(self, names: Collection[str]) -> Iterator[Metric]:
-        """Yield the numbers of some campaigns and accounts."""
-        for metric in self.registry.collect():
-            metric.samples = [
-                sample
-                for sample in metric.samples
-                if sample.labels.get("campaign", sample.labels.get("account")) in names
-            ]
-            if metric.samples:
-                yield metric
+        campaigns   whether campaigns are shown, too
+        """
+        own = "".join(self._of_levels(names, campaigns)).encode()
+        return own + generate_latest(self._registry) if names is None else own
+
+    def _of_levels(self, names: Collection[str] | None, campaigns: bool) -> Iterator[str]:
+        storage = self._budgets.storage
+        try:
+            levels, up = self._budgets.read(only=names), 1
+            labels = list(levels.largest(storage, _LABELS)) if campaigns else []
+        except StorageUnavailable:
+            levels, up, labels = Levels((), 0), 0, []
+        if names is None:
+            text = "Whether the storage answers."
+            yield f"# HELP purse_storage_up {text}\n# TYPE purse_storage_up gauge\n"
+            yield f"purse_storage_up {float(up)}\n"
+            yield from _of_webhooks(self._followers, storage)
+        yield from _of_accounts(list(levels.accounts()))
+        if campaigns:
+            yield from _of_campaigns(list(levels.campaigns()), labels, storage.now() / 1000)
+            family = _Family("purse_process_", "campaign")
+            for word, counter in (("asks", self.asks), ("tells", self.tells)):
+                (metric,) = counter.collect()
+                rows = [
+                    ((name,), sample.value)
+                    for sample in metric.samples
+                    if sample.name.endswith("_total")
+                    and (names is None or sample.labels["campaign"] in names)
+                    for name in sample.labels.values()
+                ]
+                yield family.numbers(word, metric.documentation, rows, grows=True)

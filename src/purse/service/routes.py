@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from purse.base.json import compact, compact_bytes
-from purse.base.plain_validation import integer
+from purse.base.plain_validation import choice, integer
 from purse.base.problem_types import OF_ERRORS, ProblemType
 from purse.campaign.account import Account
 from purse.campaign.api.journal import Entry
@@ -26,7 +26,7 @@ from purse.campaign.api.verb import Role, Verb, verbs
 from purse.campaign.budget import MOST_PAGE, PAGE
 from purse.campaign.campaign import Campaign
 from purse.client import wire
-from purse.errors import InvalidInput, PurseError, StorageUnavailable, shorten
+from purse.errors import InvalidInput, PurseError, StorageUnavailable, shorten, unknown
 from purse.service.auth import check_role
 from purse.service.budgets import AnyBudget, Budgets, without_folder
 from purse.service.metrics import Metrics
@@ -183,6 +183,15 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
     """Return the words of a query by name."""
     query = scope["query_string"]
     return parse_qs(query.decode("latin-1"), keep_blank_values=True) if query else {}
+
+
+def option_of(scope: Scope, name: str, allowed: Sequence[str], default: str) -> str:
+    """Return the only option that a query may have. Raise `InvalidInput` if it has another one."""
+    query = query_of(scope)
+    for other in query:
+        if other != name:
+            raise unknown("field", other, [name])
+    return choice(name, query.get(name, [default])[-1], allowed)
 
 
 def _read_json(body: bytes) -> Any:

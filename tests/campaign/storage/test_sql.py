@@ -19,8 +19,9 @@ from purse.campaign.storage.sqlite import Memory
 KEY = "key"  # the primary key
 LARGE = ("purse_journal", "purse_open_tickets", "purse_balances")
 ALIASES = ("sums", "entry")  # SQLite says these instead
+LATE = {"purse_journal": "purse_one_of_each", "purse_open_tickets": "purse_due"}
 INDEXES = {
-    "LEVEL": {}, "BELOW": {}, "NAMES": {}, "CHAIN": {}, "TREE": {},
+    "LEVEL": {}, "NAMES": {}, "CHAIN": {}, "TREE": {},
     "JOURNALS": {"purse_journal": "purse_events"},
     "LEFT_OVER": dict.fromkeys(LARGE, KEY),
     "BALANCES": {"purse_balances": KEY},
@@ -42,6 +43,9 @@ INDEXES = {
     "OPEN_PAGE": {"purse_open_tickets": KEY},
     "OVERDUE": {"purse_open_tickets": "purse_due"},
     "OLDEST": {"purse_journal": "purse_one_of_each", "purse_open_tickets": KEY},
+    "ALL_LEVELS": LATE, "BELOW": LATE,
+    "ALL_PARTS": {"purse_balances": KEY}, "BELOW_PARTS": {"purse_balances": KEY},
+    "CREATED": {"purse_journal": KEY},
     "CHECKPOINT": {}, "MOVE_CHECKPOINT": {},
     "MOVE": {"purse_balances": KEY},
     "DROP_OPEN": {"purse_open_tickets": KEY},
@@ -51,12 +55,13 @@ INDEXES = {
 }  # fmt: skip
 # what reads all rows of a level may read them as it likes
 EVERYTHING = {
-    "ALL_BALANCES": ("purse_balances",), "OPEN": ("purse_open_tickets",), "LEFT_OVER": LARGE
+    "ALL_BALANCES": ("purse_balances",), "ALL_PARTS": ("purse_balances",),
+    "OPEN": ("purse_open_tickets",), "LEFT_OVER": LARGE,
 }  # fmt: skip
 INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "PUT_LABEL", "ADD_ENTRY", "ADD_OPEN",
            "PUT_CHECKPOINT", "BEGIN_CHECKPOINT")  # fmt: skip
 VALUES: dict[str, tuple[Any, ...]] = {
-    "BELOW": ("c",), "NAMES": ("campaign",), "JOURNALS": ("webhook",),
+    "ALL_LEVELS": (5,), "BELOW": (5, "c"), "NAMES": ("campaign",), "JOURNALS": ("webhook",),
     "LARGEST": ("c", "team", 10, "c", "team"), "LABEL": ("c", "team", "x7"),
     "ENTRIES": ("c", 40_000, 100), "DIGESTED": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
@@ -69,6 +74,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "MENTIONS": ("c", 40_000, 41_000, "ada"), "FORGET_ENTRY": ("{}", 1, 7),
     "FORGET_LABEL": ("x", 1, "team", "x7"),
 }  # fmt: skip
+AMONG: dict[str, tuple[Any, ...]] = {"ANSWERS": ("c", "x"), "ABOUT": ("c", 5_000), "CREATED": (1,)}
 ENTRIES, TICKETS, VALUES_OF_A_LABEL = 60_000, 5_000, 5_000
 
 
@@ -154,9 +160,9 @@ def planned(request: pytest.FixtureRequest, postgres: Any) -> Any:
 def test_postgres_finds_rows_by_an_index(planned: Any, name: str, among: str) -> None:
     text = statements()[name].format(among=among, lock=Postgres.lock).replace("?", "%s")
     values = VALUES.get(name, ("c",) * text.count("%s"))
-    if name in ("ANSWERS", "ABOUT"):
-        value = "x" if name == "ANSWERS" else 5_000
-        values = ("c", value, value) if among == sql.ONE else ("c", [value])
+    if name in AMONG:
+        *before, value = AMONG[name]
+        values = (*before, value, value) if among == sql.ONE else (*before, [value])
     ((plan,),) = planned.execute(f"EXPLAIN (FORMAT JSON) {text}".encode(), values).fetchall()
     scans = list(nodes(plan[0]["Plan"] if isinstance(plan, list) else json.loads(plan)[0]["Plan"]))
     whole = [node["Relation Name"] for node in scans if node["Node Type"] == "Seq Scan"]

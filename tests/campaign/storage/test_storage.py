@@ -40,8 +40,10 @@ def test_levels_are_found_by_kind_name_and_place(harness: StorageHarness) -> Non
     assert storage.names() == ["alone", "one", "two"]
     assert storage.names("account") == ["mid", "top"]
     assert [found.name for found in storage.level("one")] == ["top", "mid", "one"]
-    assert [found.name for found in storage.below("top")] == ["mid", "two"]
-    assert storage.below("one") == []
+    named = lambda glances: [glance.levels[-1].name for glance in glances]  # noqa: E731
+    assert named(storage.glances()) == ["top", "mid", "alone", "one", "two"]
+    assert named(storage.glances("top")) == ["mid", "one", "two"]
+    assert storage.glances("one") == []
     for name in ("one", "two", "mid", "top"):
         assert [each.level.name for each in storage.tree(name)] == ["top", "mid", "two", "one"]
     assert [each.level.name for each in storage.tree("alone")] == ["alone"]
@@ -170,15 +172,16 @@ def test_labels_are_read_by_size_with_all_resources(harness: StorageHarness) -> 
     )
     for team, cost in (("x", "0.6"), ("y", "0.9"), ("z", 3)):
         campaign.tell(campaign.ask(labels={"team": team}), 1, [cost, 2])
-    storage, unit = campaign.storage, 10**9
-    sums = [(*row[:4], *row[5:9]) for row in map(tuple, storage.largest("c", "team", 2))]
+    keys = [("c", "team"), ("c", ""), ("c", "who")]
+    (rows, *others), unit = campaign.storage.largest(keys, 2), 10**9
+    sums = [(*row[:4], *row[5:9]) for row in map(tuple, rows)]
     assert sorted(sums) == [  # without what only labels with a limit have
         ("team", "y", 0, 1, 9 * unit // 10, 0, 0, 0),
         ("team", "y", 1, 1, 2 * unit, 0, 0, 0),
         ("team", "z", 0, 1, 3 * unit, 0, 0, 2 * unit),
         ("team", "z", 1, 1, 2 * unit, 0, 0, 0),
     ]
-    assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
+    assert [list(rows) for rows in others] == [[], []]
 
 
 def test_entries_come_in_order_by_page_with_their_digests(harness: StorageHarness) -> None:

@@ -16,19 +16,18 @@ import orjson
 from purse.base.fork_safety import cached_property
 from purse.base.plain_validation import request_of
 from purse.campaign.api.kinds import UPDATE, checked_name
-from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
+from purse.campaign.api.results import Audit, CampaignTicket
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.records import Units
-from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
 from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
+from purse.campaign.run.levels import TERMS, LevelReader
 from purse.campaign.run.restore import read_journal, restore
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
@@ -38,7 +37,7 @@ from purse.campaign.terms.budget_terms import CHANGING, AccountTerms
 from purse.campaign.terms.readers import MOST_GIVEN, names
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.recommendation import SharedHistory
-from purse.campaign.views.status import account_status, balances, campaign_status, period
+from purse.campaign.views.status import account_status, campaign_status
 from purse.errors import (
     CampaignEnded,
     CampaignExists,
@@ -52,7 +51,6 @@ from purse.errors import (
 _LOGGER = logging.getLogger(__name__)
 _PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
 _DEEPEST = 2  # accounts above a campaign
-_TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
 
 
 class LocalLevel:
@@ -62,7 +60,7 @@ class LocalLevel:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
         self.committer = Committer(terms, terms_above(storage, terms.account), storage)
         self.do = self.committer.do
-        self._terms_below: dict[str, Any] = {}  # by id
+        self._reader = LevelReader(storage)  # of what is below it
 
     def look(self) -> tuple[Level, LevelGlance, int]:
         """Return the level as of now, the same as it is stored, and the time in ms."""
@@ -76,7 +74,7 @@ class LocalLevel:
         level, look, now = self.look()
         if isinstance(level, CampaignLevel):
             return campaign_status(level, look, now)
-        return account_status(level, look, now, *self.below(level, now))
+        return account_status(level, look, now, *self._reader.read(level).below(level))
 
     @property
     def campaign(self) -> CampaignLevel:
@@ -177,35 +175,6 @@ class LocalLevel:
         parts = groupby(entries, lambda entry: entry.ticket)
         tickets = [fold_ticket(part, self.terms.reward_within) for _, part in parts]
         return [ticket for ticket in tickets if ticket is not None]
-
-    def below(self, account: Level, now: int) -> tuple[list[LevelStatus], list[Units]]:
-        """Return the levels below an account as of a time in ms, each with all that is below it,
-        and the most that each arm of the campaigns may cost that have not ended.
-        """
-        rows, costs = list[LevelStatus](), list[Units]()
-        for stored in self.storage.below(account.terms.name):
-            level = level_chain([self._terms_of(stored)], [stored])
-            assert level is not None
-            level.above = account
-            Transaction(level, now).renew()
-            children, maxima = list[LevelStatus](), list[Units]()
-            if not isinstance(level, CampaignLevel):
-                children, maxima = self.below(level, now)
-            elif (stop_reason(level, now) or horizon_reason(level) or ("",))[0] != ENDED:
-                maxima = costs_of(level)
-            costs += maxima
-            state, why = state_of(level, now, maxima)
-            purses = balances(self.terms.resources, level.balances)
-            facts = state, purses, tuple(children), why, period(level)
-            rows.append(LevelStatus(stored.name, level.kind, *facts))
-        return rows, costs
-
-    def _terms_of(self, stored: StoredLevel) -> Any:
-        """Return the terms of a level below, which never change."""
-        key = stored.head.id
-        if key not in self._terms_below:
-            self._terms_below[key] = _read_terms(self.storage, stored.name, stored.kind)
-        return self._terms_below[key]
 
     def audited(
         self,
@@ -314,7 +283,7 @@ def new_terms(kind: str, values: Mapping[str, Any], above: Sequence[AccountTerms
         inherited = ("resources", "time_zone") if timed else ("resources",)
         own = {name: getattr(above[-1], name) for name in inherited if values[name] is None}
         values = {**values, **own}
-    terms = _TERMS[kind].of(values)
+    terms = TERMS[kind].of(values)
     if isinstance(terms, Terms):
         terms.check_state()
     _check_text(terms)
@@ -359,7 +328,7 @@ def restore_level(
 
 def _read_terms(storage: Storage, name: str, kind: str) -> Any:
     """Return the terms of a level. Raise `NotFound` if the storage has no such level."""
-    return _TERMS[kind].from_dict(storage.created(name, kind).body)
+    return TERMS[kind].from_dict(storage.created(name, kind).body)
 
 
 def terms_above(storage: Storage, name: str) -> list[AccountTerms]:

@@ -30,7 +30,6 @@ ONE = "BETWEEN ? AND ?"  # with `=`, SQLite leaves the index alone
 THIS = "(SELECT id FROM purse_levels WHERE name = ?)"
 _LEVEL = "SELECT id, name, kind, parent, seq, head FROM purse_levels"
 LEVEL = f"{_LEVEL} WHERE name = ?{{lock}}"
-BELOW = f"{_LEVEL} WHERE parent = {THIS} ORDER BY name"
 NAMES = "SELECT name FROM purse_levels WHERE kind = ? ORDER BY name"
 # kind, name, last entry, a checkpoint of one kind, and whether an event follows it
 JOURNALS = """SELECT this.kind, this.name, this.seq, told.seq, told.body, told.seq IS NOT NULL AND
@@ -45,12 +44,13 @@ CHAIN = """WITH RECURSIVE up (id, name, kind, parent, height) AS (
   SELECT above.id, above.name, above.kind, above.parent, up.height + 1
   FROM up JOIN purse_levels above ON above.id = up.parent AND above.id < up.id
 ) SELECT name, kind FROM up ORDER BY height DESC"""
-TREE = """WITH RECURSIVE down (id, name, depth) AS (
+_DOWN = """WITH RECURSIVE down (id, name, depth) AS (
   SELECT id, name, 0 FROM purse_levels WHERE name = ?
   UNION ALL
   SELECT below.id, below.name, down.depth + 1
   FROM down JOIN purse_levels below ON below.parent = down.id AND below.id > down.id
-) SELECT name FROM down ORDER BY depth, id"""
+) SELECT"""
+TREE = f"{_DOWN} name FROM down ORDER BY depth, id"
 LEFT_OVER = " UNION ALL ".join(
     f"SELECT '{table}' FROM purse_{table} WHERE level = ?"
     for table in ("balances", "journal", "open_tickets", "checkpoints")
@@ -127,14 +127,28 @@ OPEN = f"""SELECT ticket, state, deadline FROM purse_open_tickets
 WHERE level = {THIS} ORDER BY ticket"""
 OPEN_PAGE = f"""SELECT ticket FROM purse_open_tickets
 WHERE level = {THIS} AND state = ? AND ticket > ? ORDER BY ticket LIMIT ?"""
-OVERDUE = f"""SELECT count(*) FROM purse_open_tickets
-WHERE level = {THIS} AND deadline <= ? AND state || '' = 'held'"""
-OLDEST = f"""SELECT at {_OF} AND kind <> 'conflict' AND kind = 'asked' AND ticket = (
-  SELECT min(ticket) FROM purse_open_tickets WHERE level = {THIS} AND state = 'held'
+_OVERDUE = """SELECT count(*) FROM purse_open_tickets
+WHERE level = {level} AND deadline <= ? AND state || '' = 'held'"""
+_OLDEST = """SELECT at FROM purse_journal
+WHERE level = {level} AND kind <> 'conflict' AND kind = 'asked' AND ticket = (
+  SELECT min(ticket) FROM purse_open_tickets WHERE level = {level} AND state = 'held'
 ) ORDER BY ticket"""
+OVERDUE, OLDEST = _OVERDUE.format(level=THIS), _OLDEST.format(level=THIS)
 ADD_OPEN = "INSERT INTO purse_open_tickets VALUES (?, ?, ?, ?)"
 DROP_OPEN = """DELETE FROM purse_open_tickets
 WHERE level = ? AND state IN ('held', 'presumed', 'settled') AND ticket = ?"""
+
+# all levels, or all below one: rows, what is late, and balances; then the first entries of some
+_BELOW = f"this.id IN ({_DOWN} id FROM down WHERE depth > 0)"
+_ROWS = f"""SELECT id, name, kind, parent, seq, head,
+  ({_OVERDUE.format(level="this.id")}), ({_OLDEST.format(level="this.id")})
+FROM purse_levels this WHERE {{which}} ORDER BY id"""
+_PARTS = """SELECT this.id, budget, spent, held, presumed, overrun, overdraft
+FROM purse_levels this CROSS JOIN purse_balances
+WHERE {which} AND level = this.id AND key = '' AND value = '' ORDER BY this.id, resource"""
+ALL_LEVELS, ALL_PARTS = _ROWS.format(which="0 = 0"), _PARTS.format(which="0 = 0")
+BELOW, BELOW_PARTS = _ROWS.format(which=_BELOW), _PARTS.format(which=_BELOW)
+CREATED = "SELECT level, body FROM purse_journal WHERE level {among} AND seq = 1"
 
 # checkpoints
 CHECKPOINT = f"SELECT seq, digest, body FROM purse_checkpoints WHERE level = {THIS} AND kind = ?"
@@ -257,7 +271,7 @@ class Journal(NamedTuple):
 class LevelGlance(NamedTuple):
     """A glance at a level, of one moment."""
 
-    levels: list[StoredLevel]  # from the top down; the last one is it
+    levels: list[StoredLevel]  # from the top down, as far as they were read; the last one is it
     overdue: int  # tickets that are held and past their deadline
     oldest: int | None  # when the oldest ticket that is held was asked for, ms
     danger: str | None  # what is wrong with the storage, for people

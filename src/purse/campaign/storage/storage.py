@@ -7,8 +7,11 @@ never waits for a writer.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, TypeVar
+
+import orjson
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import LedgerEntry
@@ -277,15 +280,25 @@ class Storage:
             levels, overdue[0][0], oldest[0][0] if oldest else None, self.db.danger()
         )
 
-    def below(self, name: str) -> list[StoredLevel]:
-        """Return the levels right below a level, by name."""
+    def glances(self, above: str | None = None) -> list[LevelGlance]:
+        """Return a glance at each level, or at each below one, by itself, parents before children;
+        in two statements, whatever their number.
+        """
+        levels, parts = (sql.BELOW, sql.BELOW_PARTS) if above else (sql.ALL_LEVELS, sql.ALL_PARTS)
+        names = (above,) if above else ()
+        rows, balances = self._read([(levels, (self.now(), *names)), (parts, names)])
+        of = {key: [row[1:] for row in rows] for key, rows in groupby(balances, itemgetter(0))}
+        danger = self.db.danger()
+        return [
+            LevelGlance([read_level(row[:6], of.get(row[0], ()))], row[6], row[7], danger)
+            for row in rows
+        ]
 
-        def look(session: Session) -> list[StoredLevel]:
-            rows = session.read([(sql.BELOW, (name,))])[0]
-            parts = session.read([(sql.BALANCES, (row[1],)) for row in rows]) if rows else []
-            return [read_level(row, part) for row, part in zip(rows, parts, strict=True)]
-
-        return self._reading(look)
+    def first_bodies(self, keys: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Return the first entries of levels, which hold their terms, by key."""
+        query = sql.CREATED.format(among=self.db.among)
+        rows = self._read([(query, (self.db.several(keys),))])[0]
+        return {key: orjson.loads(body) for key, body in rows}
 
     def tree(self, name: str) -> list[LevelRows]:
         """Return all that is stored of a level's whole tree, from the top down, at one moment."""
@@ -385,9 +398,11 @@ class Storage:
 
         return _read_entries(self._reading(look))
 
-    def largest(self, name: str, key: str, limit: int) -> Rows:
-        """Return rows of `LARGEST`: the values of a key that have spent most, in no order."""
-        return self._rows(name, sql.LARGEST, key, limit, name, key)
+    def largest(self, keys: Iterable[tuple[str, str]], limit: int) -> list[Rows]:
+        """Return, for each level and key of labels, rows of `LARGEST`: the values that have spent
+        most, in no order.
+        """
+        return self._read([(sql.LARGEST, (*pair, limit, *pair)) for pair in keys])
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """Return the last checkpoint of a kind."""
