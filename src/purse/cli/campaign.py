@@ -83,12 +83,14 @@ def _create(
     )
     from purse.campaign.terms.terms import Terms, texts
 
-    made = Terms.from_dict(next(campaign.journal()).body)  # of a server's, too
-    if cost_min is None:
+    with suppress(PurseError):  # later terms, or a policy file, that only the server knows
+        made = Terms.from_dict(next(campaign.journal()).body)
         minima = zip(made.arms, texts(made.cost_min), strict=True)
         shown = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in minima)
-        click.echo(f"A pull is taken to cost at least: {shown} (--cost-min changes it)", err=True)
-    with suppress(PurseError):  # a policy file that only the server has
+        if cost_min is None:
+            click.echo(
+                f"A pull is taken to cost at least: {shown} (--cost-min changes it)", err=True
+            )
         if advice := made.advice():
             click.echo(advice, err=True)
     return campaign
