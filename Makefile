@@ -66,7 +66,7 @@ images: $(STAMP)-test
 paper: $(STAMP)-lab
 	$(BIN)/python -m research.paper
 	mkdir -p docs/theory/pictures
-	cp purse-results/paper/paper.md docs/theory/
+	cp purse-results/paper/*.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
 leaderboard: $(STAMP)-lab

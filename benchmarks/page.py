@@ -92,13 +92,10 @@ def markdown(
         *([contexts_part(contexts)] if contexts else []),
         "## What one waits for",
         waits_table(cpu),
-        *asks_part(cpu),
         *memory_part(cpu),
         *([live.part(campaigns)] if campaigns else []),
         *([http_page.part(http)] if http else []),
         *gpu_part(cuda),
-        "## What makes it fast",
-        what_makes_it_fast(cpu),
         "## Where it is not fast",
         where_not(cpu),
     ]
@@ -159,16 +156,6 @@ def in_short(
     return "\n".join(f"- {line}" for line in lines)
 
 
-def asks_part(cpu: dict[str, Any]) -> list[str]:
-    """Asks with masks and contexts."""
-    if "asks" not in cpu:
-        return []
-    rows = [
-        f"`{row['policy']}`, {row['asked']}: {number(row['microseconds'])}" for row in cpu["asks"]
-    ]
-    return [f"An ask and a tell with K = {USUAL}, µs: {'; '.join(rows)}."]
-
-
 def memory_part(cpu: dict[str, Any]) -> list[str]:
     """Return the most memory that processes take, and the size of an installation."""
     if "memory" not in cpu:
@@ -200,27 +187,6 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
     return ["## On a GPU", lead, *few]
 
 
-def what_makes_it_fast(cpu: dict[str, Any]) -> str:
-    """Return a line for each idea; the docstrings say more."""
-    times = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
-    low, high = sizes(cpu)[0], sizes(cpu)[-1]
-    lines = [
-        "`purse.compiler.machine_code`: the loop and a policy's kernels are one function that "
-        "neither allocates nor counts references, kept on disk.",
-        "`purse.kernels.random`: a random number is one mix of a counter, so that paths can be cut "
-        "into threads in any way.",
-        "`purse.compiler.spans`: arrays are an address and a shape.",
-        "`purse.kernels.fastmath`: an exp without branches, so that loops over arms become vector "
-        "code.",
-        "`purse.kernels.sumtree`: a draw and an update take O(log K): `exp3.bwk` takes "
-        f"{number(times['exp3.bwk', low])} ns with {low:,} arms and "
-        f"{number(times['exp3.bwk', high])} ns with {high:,}.",
-        "`purse.policies.exp3pp_bwk`: weights of a recent rate and a short series since replace K "
-        "exps a round.",
-    ]
-    return "\n".join(f"- {line}" for line in lines)
-
-
 def where_not(cpu: dict[str, Any]) -> str:
     """Return the slow policies and operations, by name."""
     worst: dict[str, dict[str, Any]] = {}
@@ -232,31 +198,24 @@ def where_not(cpu: dict[str, Any]) -> str:
     named = (
         ", ".join(
             f"`{name}` ({number(1 / row['plain'])} times at K = {row['arms']:,})"
-            for name, row in worst.items()
+            for name, row in list(worst.items())[:5]
         )
         or "none"
     )
     few, many = sizes(cpu)[0], widest(cpu)
-    slowest = at(cpu, many)[:-4:-1]
     behind = sum(row["plain"] is not None and row["plain"] < 1 for row in at(cpu, few))
     heavy = sorted(at(cpu, many), key=lambda row: -row["bytes_per_path"])[:3]
-    slow = ", ".join(
-        f"`{row['policy']}` ({number(row['nanoseconds'] / 1e3)} µs)" for row in slowest
-    )
     large = ", ".join(
         f"`{row['policy']}` ({number(row['bytes_per_path'] / 1e3)} kB)" for row in heavy
     )
     lines = [
-        f"These take more than twice as long as plain C of their family at some K: {named}. If a "
+        f"{len(worst)} policies take more than twice as long as plain C of their family at some "
+        f"K, most of all {named}. If a "
         "rule does next to nothing, the game itself is what is measured.",
         f"With {few} arms {behind} of {len(at(cpu, few))} policies are slower than plain C.",
-        f"Most rules look at every arm in every round: with {many:,} arms the slowest are {slow}.",
         f"A path with {many:,} arms needs most memory for {large}.",
         f"A first simulation takes {cpu['startup'][COLD]:.0f} s, nearly all of it compiling, once "
         "for each policy.",
-        "An ask and a tell take "
-        f"{number(median(cpu['ask_tell_microseconds'].values()))} µs (the median policy): Python's "
-        "own work, not the policy's.",
     ]
     return "\n".join(f"- {line}" for line in lines)
 

@@ -45,17 +45,16 @@ def widest(facts: dict[str, Any]) -> int:
 
 
 def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
-    """Every policy: how a round grows with K, plain C of its family, a GPU, memory."""
+    """Every policy: how a round grows with K, plain C of its family, a GPU; the file has more."""
     rows = {(row["policy"], row["arms"]): row for row in cpu["rows"]}
     on_gpu = {row["policy"]: row for row in (cuda or {}).get("rows", ())}
-    shown = [n for n in sizes(cpu) if n <= widest(cpu)]
+    shown = [USUAL, widest(cpu)]
     return markdown_table(
         [
             "policy",
             *(f"ns, K = {n:,}" for n in shown),
             f"× plain C, K = {USUAL}",
             *(["ns on the GPU"] if cuda else []),
-            "bytes a path",
         ],
         [
             [
@@ -63,7 +62,6 @@ def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
                 *(number(rows[row["policy"], n]["nanoseconds"]) for n in shown),
                 number(row["plain"]),
                 *([number(on_gpu.get(row["policy"], {}).get("nanoseconds"))] if cuda else []),
-                number(row["bytes_per_path"]),
             ]
             for row in at(cpu, USUAL)
         ],
@@ -107,7 +105,10 @@ def plans_part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
     on_gpu = {row["limits"]: row["nanoseconds"] for row in (cuda or {}).get(PLANNED, ())}
     head = ["D", "K", "ns a round", "× plain C", f"× `{RIVAL}`"]
     rows = []
+    most_arms = max(row["arms"] for row in facts["rows"])
     for row in facts["rows"]:
+        if row["arms"] not in (USUAL, most_arms):
+            continue
         cells = [f"{row['limits']}: {RUNS_OUT[row['limits']]}", f"{row['arms']:,}"]
         cells.append(number(row[PLANNED]))
         for rival in ("plain", RIVAL):
@@ -125,21 +126,14 @@ def contexts_part(facts: dict[str, Any]) -> str:
         f"`{LINEAR}` keeps a regression of each arm on the n numbers of a context, its constant "
         "among them, so that a round takes O(K n²)."
     )
-    rows = [
-        [
-            f"{row['arms']}",
-            f"{row['numbers']}",
-            number(row[LINEAR]),
-            number(row["plain"]),
-            number(row["plain"] / row[LINEAR] if row["plain"] else None),
-        ]
+    times = ", ".join(
+        f"{number(row[LINEAR])} with K = {row['arms']} and n = {row['numbers']}"
         for row in facts["rows"]
-    ]
-    table = markdown_table(["K", "n", "ns a round", "plain C, ns", "× plain C"], rows)
+    )
     compared = [row for row in facts["rows"] if (row["arms"], row["numbers"]) == COMPARED]
     others = [
         f"`{name}` {number(row[name])}" for row in compared for name in OTHER_LINEAR if name in row
     ]
     last = f"The others with K = {COMPARED[0]} and n = {COMPARED[1]}, ns a round:"
     title = f"## `{LINEAR}`, by the numbers of a context"
-    return f"{title}\n\n{lead}\n\n{table}\n\n{last} {', '.join(others)}."
+    return f"{title}\n\n{lead} It takes {times} ns. {last} {', '.join(others)}."

@@ -16,8 +16,9 @@ from docstrings import markdown, prose, summary
 
 from purse import worlds
 from purse.base.catalog import grouped
-from purse.base.text import write_markdown_table
+from purse.base.text import code, write_markdown_table
 from purse.cli import cli
+from purse.service.openapi import document
 
 WIDTH = 86  # characters of a line of help: as many as a page has room for
 
@@ -29,7 +30,7 @@ def write(folder: Path) -> None:
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
     api.write(reference)
-    texts = {"glossary": glossary.page(), "commands": command_page()}
+    texts = {"glossary": glossary.page(), "commands": command_page(), "routes": route_page()}
     for name, text in texts.items():
         (reference / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -78,6 +79,24 @@ def command_page() -> str:
         )
         parts.append(f"## {name}\n\n```text\n{command.get_help(words)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def route_page() -> str:
+    """Return every route of the service, with its role and what may be sent."""
+    rows = []
+    for path, routes in document()["paths"].items():
+        for method, route in routes.items():
+            body = route.get("requestBody", {}).get("content", {}).get("application/json", {})
+            names = [
+                part["name"] for part in route.get("parameters", ()) if part.get("in") == "query"
+            ]
+            names += body.get("schema", {}).get("properties", ())
+            fields = ", ".join(map(code, names))
+            role = route.get("x-role", "none")
+            rows.append([code(f"{method.upper()} {path}"), role, route["summary"], fields])
+    about = "`purse serve --openapi` prints the types and examples, too."
+    head = ["route", "role", "what it does", "query or body"]
+    return f"# Routes of the service\n\n{about}\n\n{write_markdown_table(head, rows)}\n"
 
 
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 
 from purse import types
+from purse.base.text import first_paragraph
+from purse.lab.theory.notions import CONTEXT_NOTIONS, NOTIONS
 
 # other words for a term, which a reader may search for
 SYNONYMS = {
@@ -68,10 +70,16 @@ def terms() -> Iterator[tuple[str, dict[str, str]]]:
         )
 
 
+def regrets() -> dict[str, str]:
+    """Return each notion of regret, as `purse lab regret` explains it."""
+    every = NOTIONS | CONTEXT_NOTIONS
+    return {name: first_paragraph(notion.__doc__).rstrip(".") for name, notion in every.items()}
+
+
 def page() -> str:
     """Return the page."""
     parts = ["# Glossary", "A word in `purse` has one meaning; other words for it stand below it."]
-    sections = [*terms(), ("Words of the field", MORE)]
+    sections = [*terms(), ("Words of the field", MORE), ("Notions of regret", regrets())]
     for title, words in sections:
         entries = []
         for word, meaning in words.items():

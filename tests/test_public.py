@@ -109,6 +109,7 @@ PAGES = [
             "llm-routing",
             "replay",
             "your-csv",
+            "for-a-paper",
         )
     )
 ]

@@ -95,6 +95,8 @@ def growth(effort: Effort) -> list[dict[str, Any]]:
     return rows
 
 
+SHOWN = ("7 calls", "2%", "5%", "20%", "50%")  # budgets on the page; the file has all
+
 PARTS: dict[str, Callable[[Effort], Any]] = {
     "linear": lambda effort: shares(games.synthetic("linear_contexts", effort.rounds), effort),
     "logistic": lambda effort: shares(games.synthetic("logistic_contexts", effort.rounds), effort),
@@ -148,9 +150,10 @@ def markdown(facts: dict[str, Any]) -> str:
         "shares of the LP with contexts.",
         table(facts["resources"]),
         "## Fourier maps and warm starts",
-        f"Shares of the hindsight optimum ± standard errors over {context_maps.SPLITS} splits of "
-        "data sets of scikit-learn and, the last two, of river; an arm is a class (on digits a "
-        "specialist), and pays 1 if it is right.\n"
+        f"Shares of the hindsight optimum over {context_maps.SPLITS} splits of data sets of "
+        "scikit-learn and, the last two, of river, with standard errors of at most "
+        f"{largest_error(facts['maps']):.2f}; an arm is a class (on digits a specialist), and pays "
+        "1 if it is right.\n"
         f"`warm` is a policy with a prior from a log of half of the rows, at most "
         f"{context_maps.LONGEST_LOG:,}; a fixed price of money is the best of "
         f"{len(context_maps.PRICES)} in hindsight.",
@@ -159,14 +162,15 @@ def markdown(facts: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def largest_error(games: list[dict[str, Any]]) -> float:
+    """Return the largest standard error of the shares on data sets."""
+    return max(error for game in games for errors in game["errors"].values() for error in errors)
+
+
 def maps_table(games: list[dict[str, Any]], index: int) -> str:
     """Return the shares of all data sets with one of the budgets."""
-    facts = {"rounds of the game": "rounds", "rows of the log": "log"}
-    facts |= {"arms": "arms", "numbers": "numbers"}
-    rows = [[name, *(f"{game[fact]:,}" for game in games)] for name, fact in facts.items()]
-    for player in games[0]["rows"]:
-        cells = ((game["rows"][player][index], game["errors"][player][index]) for game in games)
-        rows.append([player, *(f"{share:.3f} ± {error:.3f}" for share, error in cells)])
+    players = games[0]["rows"]
+    rows = [[name, *(f"{game['rows'][name][index]:.3f}" for game in games)] for name in players]
     part = f"{100 * context_maps.PARTS[index]:.0f}%"
     return markdown_table([part, *(game["title"] for game in games)], rows)
 
@@ -178,11 +182,15 @@ def named(player: str) -> str:
 
 def table(facts: dict[str, Any]) -> str:
     """Return the table of shares by budget."""
-    title = facts["title"]
+    title, budgets = facts["title"], facts["budgets"]
+    shown = [place for place, budget in enumerate(budgets) if budget in SHOWN]
     return markdown_table(
-        [title if " " in title or title == "digits" else f"`{title}`", *facts["budgets"]],
         [
-            [named(player), *(f"{share:.3f}" for share in shares)]
+            title if " " in title or title == "digits" else f"`{title}`",
+            *(budgets[place] for place in shown),
+        ],
+        [
+            [named(player), *(f"{shares[place]:.3f}" for place in shown)]
             for player, shares in facts["rows"].items()
         ],
     )

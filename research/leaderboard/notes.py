@@ -2,16 +2,16 @@
 a number of requests that is told, the default beside arms alone.
 """
 
+from statistics import median
 from typing import NamedTuple
 
 from purse import policies
-from purse.base.text import MISSING, format_known, write_markdown_table
 from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
 from research.leaderboard.case import Case, worlds_of
 from research.leaderboard.in_traffic import FEWER, TOLD, UNTOLD
 from research.leaderboard.record import ADVERSARY, Record
 from research.leaderboard.suites import BY_CLASS, sees_contexts
-from research.leaderboard.tables import link, percent, rank
+from research.leaderboard.tables import percent, rank
 
 WORTH_IT = 0.02  # of the optimum: a smaller difference does not count
 
@@ -38,28 +38,16 @@ def best_share(record: Record, case: Case, *, seeing: bool) -> tuple[float, str]
     return max(shares, default=None)
 
 
-def worth_row(record: Record, case: Case, pages: str | None) -> list[str]:
-    """Return the worth of contexts in a case, and the part of it that policies get."""
+def worth_and_gained(record: Record, case: Case) -> tuple[float, float] | None:
+    """Return what contexts are worth in a case, and what policies get of it, as parts of what is
+    possible without them.
+
+    Return None if nobody plays it with contexts, or nobody without.
+    """
     blind, seeing = (best_share(record, case, seeing=sees) for sees in (False, True))
-    gained = None if blind is None or seeing is None else seeing[0] / blind[0] - 1
-    return [
-        case.name,
-        f"{1 / blind_share(case) - 1:+z.0%}",
-        *(
-            f"{best[0]:.1%} ({link(best[1], pages)})" if best else MISSING
-            for best in (blind, seeing)
-        ),
-        format_known(gained, "+.1%"),
-    ]
-
-
-def worth_table(record: Record, pages: str | None) -> str:
-    """Return the table of what contexts are worth, a row for each case."""
-    return write_markdown_table(
-        ["case", "worth", "best blind policy", "best policy that sees", "more"],
-        [worth_row(record, case, pages) for case in record.cases],
-        right=[1, 4],
-    )
+    if blind is None or seeing is None:
+        return None
+    return 1 / blind_share(case) - 1, seeing[0] / blind[0] - 1
 
 
 class Share(NamedTuple):
@@ -136,13 +124,17 @@ def traffic_notes(record: Record, _: str | None) -> list[str]:
     ]
 
 
-def context_notes(record: Record, pages: str | None) -> list[str]:
-    """Return the note and the table on the worth of contexts in each case."""
+def context_notes(record: Record, _: str | None) -> list[str]:
+    """Return the note on the worth of contexts."""
+    pairs = [pair for case in record.cases if (pair := worth_and_gained(record, case))]
+    if not pairs:
+        return []
+    worths, gains = (sorted(part) for part in zip(*pairs, strict=True))
+    n_more = sum(gain > WORTH_IT for gain in gains)
     return [
-        "*Worth* is what the best mixture of arms for each context gains more than the best "
-        "mixture for all, for players who know all means.\n"
-        "The other columns are what the best policies gain, blind and with contexts, as shares of "
-        f"the optimum, and the difference: within {WORTH_IT:.0%} there is none.\n"
-        f"`{BY_CLASS}` is blind unless contexts are classes.",
-        worth_table(record, pages),
+        "The best mixture of arms for each context gains more than the best mixture for all, by "
+        f"{worths[0]:+z.0%} to {worths[-1]:+z.0%}, {median(worths):+z.0%} in the median case; the "
+        f"best policy that sees contexts gains more than the best blind one in {n_more} of "
+        f"{len(pairs)} cases, {median(gains):+z.0%} in the median one.\n"
+        f"`{BY_CLASS}` is blind unless contexts are classes."
     ]

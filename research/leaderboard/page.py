@@ -43,21 +43,19 @@ ADVICE = (
     "situation and need not be told what each arm costs; `{default}` unless another is better by "
     f"more than {TIE:.1%}."
 )
-HEAT = (
-    "Each cell is a mean regret in percent: yellow is good, dark blue is bad, blank is what the "
-    "policy cannot play."
-)
 SCORE = (
     "A score is the mean regret in percent of a reference: 0% is as good as the reference, and "
-    "100% is nothing gained."
+    "100% is nothing gained.\n"
+    "*Won* is in how many cases no policy has a smaller regret, *of the best* the mean part of the "
+    "best policy's gain, and ± holds for all policies of a table at once.\n"
+    "In pictures each cell is a score: yellow is good, dark blue is bad, blank is what the policy "
+    "cannot play."
 )
 HINTS = """\
-- Nothing protects `replan` against an adversary who knows it: apart from looks and mixtures its \
-plans are no secret.
-  If somebody plays against you, a policy that draws its arms at random, such as `exp3++.bwk`, is \
-the safer choice, whatever these cases show.
-- [What is proved of each policy](policies/guarantees.md) is another question.
-- [Your own data](replay.md) may say which of them would have done best."""
+- Nothing protects `replan` against an adversary who knows it: a policy that draws its arms at \
+random, such as `exp3++.bwk`, is the safer choice, whatever these cases show.
+- [What is proved of each policy](policies/guarantees.md) is another question, and \
+[your own data](replay.md) may answer better."""
 Groups = Mapping[str, list[str]]  # what a reader has -> situations
 
 
@@ -117,30 +115,20 @@ def section(record: Record, files: str, pages: str | None) -> list[str]:
         *page.notes(record, pages),
         best_caption(record),
         standings_table(record, pages),
-        HEAT,
         f"![Mean regret of {len(record.policies)} policies]({picture}.svg)",
-        f"The [picture in full size]({picture}.svg), [all scores]({scores}.csv) with half of their "
-        f"95% intervals, and [the cases]({cases}.csv).",
+        f"[Full size]({picture}.svg), [all scores]({scores}.csv) with half of their 95% intervals, "
+        f"[the cases]({cases}.csv).",
     ]
 
 
 def summary_table(records: Sequence[Record], pages: str) -> str:
-    """Return a row for each suite: what to take, and what else in which situations."""
+    """Return a row for each suite: what to take, if nothing more is known."""
     rows = []
     for record in records:
-        page = PAGES[record.suite]
-        choices: dict[str, list[str]] = {}  # policy -> situations
-        for label, situations in page.groups(record).items():
-            if choice := recommend(rank(record, situations)):
-                choices.setdefault(choice.policy, []).append(label)
-        usual = next(policy for policy, labels in choices.items() if ALL in labels)
-        others = "; ".join(
-            f"{link(policy, pages)} for {', '.join(f'*{label}*' for label in labels)}"
-            for policy, labels in choices.items()
-            if policy != usual
-        )
-        rows.append([f"[{page.title}](#{anchor(page.title)})", link(usual, pages), others])
-    return write_markdown_table(["what you have", "take", "but take"], rows)
+        title = PAGES[record.suite].title
+        if choice := recommend(rank(record, list(record.situations))):
+            rows.append([f"[{title}](#{anchor(title)})", link(choice.policy, pages)])
+    return write_markdown_table(["what you have", "take"], rows)
 
 
 def all_groups(record: Record) -> Groups:
@@ -167,14 +155,13 @@ PAGES = {
     ),
     LONG_GAMES: Page(
         "Long games",
-        f"Long games of every kind.\n{ARMS_OR_LP}",
+        "Long games of every kind, with the same reference.",
         long_game_groups,
         against_adversary,
     ),
     WHAT_USERS_HAVE: Page(
         "What users have",
-        "Little money, costs over decades, late reports, outages and more.\n"
-        f"{ARMS_OR_LP}\n"
+        "Little money, costs over decades, late reports, outages and more; the same reference.\n"
         "A case of an adversary is a pair of worlds that begin alike, and counts the one in which "
         "the policy does worse; its reference is what a player can be sure of who knows both.\n"
         "*Bounds* are the smallest and largest costs of a pull that a user declares.",

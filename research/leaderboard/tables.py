@@ -24,7 +24,7 @@ NORMAL = NormalDist()
 TIE = 0.005  # of the optimum: the default is taken if the best is better by no more
 HEAT_TITLE = "Mean regret in percent of the optimum"
 MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
-BEST = 10  # policies in the standings
+BEST = 5  # policies in the standings
 CASE_HEAD = ("case", "situation", "world", "budget", "declared bounds", "besides", "paths")
 
 
@@ -33,8 +33,6 @@ class Choice(NamedTuple):
 
     policy: str
     mean: float  # of the situations' mean scores
-    worst: float  # mean score on the worst case
-    case: str  # the worst case
 
 
 def rank(record: Record, situations: list[str]) -> list[Choice]:
@@ -49,12 +47,7 @@ def rank(record: Record, situations: list[str]) -> list[Choice]:
         means = [record.mean_over(policy, names) for names in cases.values()]
         played = [mean for mean in means if mean is not None]
         if policy not in record.known_costs and len(played) == len(means):
-            worst = max(
-                (case for names in cases.values() for case in names),
-                key=lambda case: record.scores[policy, case].mean,
-            )
-            score = record.scores[policy, worst].mean
-            choices.append(Choice(policy, float(np.mean(played)), score, worst))
+            choices.append(Choice(policy, float(np.mean(played))))
     return sorted(choices, key=lambda choice: choice.mean)
 
 
@@ -122,13 +115,10 @@ def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | N
         choices = rank(record, situations)
         usual = next((choice for choice in choices if choice.policy == policies.DEFAULT), None)
         choice = recommend(choices)
-        cells = [MISSING] * 3
-        if choice:
-            worst = f"{percent(choice.worst)} ({choice.case})"
-            cells = [link(choice.policy, pages), percent(choice.mean), worst]
+        cells = [link(choice.policy, pages), percent(choice.mean)] if choice else [MISSING] * 2
         rows.append([label, *cells, percent(usual.mean) if usual else MISSING])
-    head = ["situation", "take", "its regret", "in its worst case", f"`{policies.DEFAULT}`"]
-    return write_markdown_table(head, rows, right=[2, 4])
+    head = ["situation", "take", "its regret", f"`{policies.DEFAULT}`"]
+    return write_markdown_table(head, rows, right=[2, 3])
 
 
 def best_players(record: Record) -> list[Standing]:
@@ -151,12 +141,9 @@ def best_caption(record: Record) -> str:
     """Return the lines above the standings."""
     n_players = len(record.policies)
     n_whole = sum(row.cases == len(record.cases) for row in record.standings)
-    text = f"{n_whole} of {n_players} policies play every case; the best of them are:"
-    return (
-        "*Won* is in how many cases no policy has a smaller regret, *of the best* the mean part of "
-        f"the best policy's gain, and ± holds for all {n_players} policies at once.\n"
-        + (text if n_whole else "No policy plays every case; the best of all are:")
-    )
+    if not n_whole:
+        return "No policy plays every case; the best of all are:"
+    return f"{n_whole} of {n_players} policies play every case; the best of them are:"
 
 
 def standings_table(record: Record, pages: str | None) -> str:

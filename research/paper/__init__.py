@@ -1,4 +1,4 @@
-"""The study of every claim of the paper, and the page that says what is true."""
+"""The study of every claim of the paper, and the pages that say what is true."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from purse.lab.study.store import Store
 from purse.types import CPU, DEVICES
 from research.paper.claims import CLAIMS
 from research.paper.finding import Finding
-from research.paper.page import html, markdown, pictures
+from research.paper.page import html, markdown, parts, pictures
 from research.paper.runner import Runner
 
 PICTURES = "pictures"
@@ -40,7 +40,8 @@ def study(
     n_workers: int | None = None,
     device: str = CPU,
 ) -> PaperReport:
-    """Measure every claim and write the page: paper.html in one file, paper.md with its pictures.
+    """Measure every claim and write the pages: paper.html in one file, and paper.md and
+    own-results.md with their pictures.
 
     folder      keeps finished parts, too, so that an interrupted study continues
     quick       take small budgets and few paths
@@ -59,7 +60,8 @@ def study(
             results.append((claim, finding._replace(agrees=bool(finding.agrees))))
     drawings = pictures(results)
     text = markdown(results, PICTURES, quick)
-    contents = {target / "paper.html": html(text, drawings, PICTURES), target / "paper.md": text}
+    contents = {target / "paper.html": html(text, drawings, PICTURES)}
+    contents |= {target / name: part for name, part in parts(results, PICTURES, quick).items()}
     make_folder(target / PICTURES)
     contents |= {target / PICTURES / f"{name}.svg": svg for name, svg in drawings.items()}
     for path, content in contents.items():

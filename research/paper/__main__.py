@@ -22,8 +22,8 @@ def paper(folder: str, as_json: bool, **options: Any) -> None:
     """Study every claim of the paper, and write the page that says which are true.
 
     Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
-    verdicts, and writes paper.html (one file), paper.md and pictures. The same command continues an
-    interrupted run.
+    verdicts, and writes paper.html (one file), paper.md, own-results.md and pictures. The same
+    command continues an interrupted run.
     """
     report = study(folder, **options)
     if as_json:

@@ -1,13 +1,16 @@
-"""The page of the findings: Markdown with pictures beside it, and one HTML file with everything."""
+"""The findings as pages: Markdown with pictures beside it, for the claims of the paper and for our
+own, and one HTML file with everything.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
 from purse.base.text import write_markdown_table
 from purse.lab.figure import render_svg
 from purse.lab.page.charts.base import themed
 from purse.lab.page.shell import prefix_ids, render_text
+from research.paper.claims import OWN
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
 
@@ -17,25 +20,59 @@ INTRO = (
     "Bandits with Knapsack* (2019), states five theorems about EXP3.BwK and EXP3++.BwK and shows "
     "no experiment.\n"
     "This page takes each claim, measures it, and says what is true.\n"
-    "Claims of our own follow: Propositions A to C, and T1 to T6 about `tsallis-inf.coin`.\n"
-    "Theorems, equations and algorithms have the numbers of the preprint.\n"
-    "The tables and pictures are reproduced by"
+    "Theorems, equations and algorithms have the numbers of the preprint."
 )
+OWN_TITLE = "Own results"
+OWN_INTRO = (
+    "What holds in the place of the paper's theorems: Propositions A to C, T1 to T6 about "
+    "`tsallis-inf.coin`, what a guarantee costs, and R1 about the default.\n"
+    "[What is true](what-is-true.md) has proofs; nobody outside has checked them."
+)
+COMMAND = "All tables and pictures are reproduced by"
+PAPER_FILE, OWN_FILE = "paper.md", "own-results.md"
 QUICK = (
     "**A quick look**: small budgets and few paths. The numbers on this page are not for quoting."
 )
 
 
-def markdown(results: Sequence[tuple[Claim, Finding]], pictures: str, quick: bool) -> str:
-    """Write the page as Markdown, with links to pictures in the folder of that name."""
+Results = Sequence[tuple[Claim, Finding]]
+
+
+def parts(results: Results, pictures: str, quick: bool) -> dict[str, str]:
+    """Write the page of the paper's claims and that of our own, by the names of their files."""
+    files = {slug(claim.title): OWN_FILE if claim in OWN else PAPER_FILE for claim, _ in results}
+    heads = {PAPER_FILE: (TITLE, INTRO), OWN_FILE: (OWN_TITLE, OWN_INTRO)}
+    texts = {}
+    for file, (title, intro) in heads.items():
+        mine = [(claim, found) for claim, found in results if files[slug(claim.title)] == file]
+        if mine:
+            texts[file] = link_files(markdown(mine, pictures, quick, title, intro), file, files)
+    return texts
+
+
+def link_files(text: str, own: str, files: Mapping[str, str]) -> str:
+    """Let links to sections of another file, by the files of all sections, say its name."""
+
+    def link(match: re.Match[str]) -> str:
+        file = files.get(match[1], own)
+        return match[0] if file == own else f"]({file}#{match[1]})"
+
+    return re.sub(r"\]\(#([^)]+)\)", link, text)
+
+
+def markdown(
+    results: Results, pictures: str, quick: bool, title: str = TITLE, intro: str = INTRO
+) -> str:
+    """Write claims as Markdown, with links to pictures in the folder of that name."""
     rows = []
     for claim, finding in results:
         doubt = "" if finding.agrees else " — **this run does not show it**"
         link = f"[{claim.title}](#{slug(claim.title)})"
         rows.append([link, f"**{finding.verdict}**", finding.measured + doubt])
     lines = [
-        f"# {TITLE}",
-        typeset(INTRO),
+        f"# {title}",
+        typeset(intro),
+        COMMAND,
         f"    python -m research.paper{' --quick' if quick else ''}",
         *([QUICK] if quick else []),
         "## Verdicts",

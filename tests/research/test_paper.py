@@ -19,7 +19,7 @@ from purse.lab.theory.estimate import Estimate
 from research import paper
 from research.paper import __main__ as paper_command
 from research.paper import guarantees, page
-from research.paper.claims import CLAIMS, adversarial, readings
+from research.paper.claims import CLAIMS, OWN, PAPER, adversarial, readings
 from research.paper.curves import Curve
 from research.paper.finding import Claim, Finding, Picture, Table
 from research.paper.notation import NOTATION
@@ -27,7 +27,7 @@ from tests.support.lab import checked_spec
 from tests.support.paths import ROOT
 from tests.support.soak import SOAK, scale
 
-COMMITTED = ROOT / "docs" / "theory" / "paper.md"
+COMMITTED = ROOT / "docs" / "theory" / page.PAPER_FILE
 PICTURES = [path.stem for path in (COMMITTED.parent / "pictures").glob("*.svg")]
 # claims that are quick to study, the last one with a picture; in make soak all are studied
 FEW = ("Equation (3)", "The class G", "Equation (9)")
@@ -134,20 +134,27 @@ def test_a_second_study_computes_nothing_and_writes_the_same(
 
     monkeypatch.setattr("purse.lab.study.executors.play_shard", refuse)
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", refuse)
-    _, text, *drawn = paper.study(tmp_path, quick=True).files
-    _, _, *sections = text.read_text().split("\n## ")
-    assert len(sections) == 1 + len(STUDIED)
-    assert set(sections) <= set((folder / text.name).read_text().split("\n## "))
-    assert drawn
-    for path in drawn:
+    _, *files = paper.study(tmp_path, quick=True).files
+    texts = [path for path in files if path.suffix == ".md"]
+    sections = [part for path in texts for part in path.read_text().split("\n## ")[3:]]
+    assert len(sections) == len(STUDIED)
+    before = "\n## ".join((folder / path.name).read_text() for path in texts)
+    assert all(part.rstrip() in before for part in sections)
+    assert len(files) > len(texts)
+    for path in set(files) - set(texts):
         assert path.read_bytes() == (folder / path.relative_to(tmp_path)).read_bytes()
 
 
-def test_the_committed_page_is_of_these_claims() -> None:
-    text = COMMITTED.read_text()
+def test_the_committed_pages_are_of_these_claims() -> None:
+    texts = []
+    for file, claims in ((page.PAPER_FILE, PAPER), (page.OWN_FILE, OWN)):
+        texts.append(COMMITTED.with_name(file).read_text())
+        assert re.findall("\n## (.*)", texts[-1])[2:] == [claim.title for claim in claims]
+        others = {page.slug(claim.title) for claim in CLAIMS if claim not in claims}
+        assert others.isdisjoint(re.findall(r"\]\(#([^)]+)\)", texts[-1]))
+    text = "\n".join(texts)
     assert "--quick" not in text
     assert "does not show it" not in text
-    assert re.findall("\n## (.*)", text)[2:] == [claim.title for claim in CLAIMS]
     for title, says, commands, _ in CLAIMS:
         parts = [
             f"## {title}\n\n*The claim.* {page.typeset(says)}\n",

@@ -258,8 +258,9 @@ def test_an_outage_costs_the_calls_in_flight_and_one_probe_for_each_cooldown(
     story = page.partition("## Ten minutes with an outage")[2].partition("\n## ")[0]
     shown = lines("".join(re.findall(r"^```text\n(.*?)^```$", story, re.M | re.S)))
     printed = lines(capsys.readouterr().out)
-    assert [line for line in shown if line in printed] == printed
-    assert printed == shown or not SOAK
+    both = [line for line in printed if line in shown]
+    assert [line for line in shown if line in printed] == both
+    assert both == shown or (not SOAK and len(both) > 15)
     check_story(played[0])
 
 

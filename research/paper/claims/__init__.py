@@ -1,4 +1,4 @@
-"""The claims of the paper and our own, in the order of the page."""
+"""The claims of the paper and our own, in the order of their pages."""
 
 from research.paper.claims import (
     adversarial,
@@ -11,7 +11,7 @@ from research.paper.claims import (
     stochastic,
 )
 
-CLAIMS = (
+PAPER = (
     equations.greedy_rule,
     equations.regret_stochastic,
     equations.regret_adversarial,
@@ -26,6 +26,8 @@ CLAIMS = (
     readings.mixing,
     adversarial.theorem5,
     readings.readings,
+)
+OWN = (
     propositions.proposition_a,
     propositions.proposition_b,
     propositions.proposition_c,
@@ -38,3 +40,4 @@ CLAIMS = (
     players.guarantee_costs,
     default.no_looks,
 )
+CLAIMS = PAPER + OWN

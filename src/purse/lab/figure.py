@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from purse.base import html
 from purse.base.files import make_folder, write_bytes
 from purse.base.optional import alt, extra, pl
 from purse.base.text import count
+from purse.base.validation import choice, number
+from purse.errors import invalid
 
 _CONFIG: dict[str, Any] = {
     "background": "#FFFFFF",
@@ -37,6 +40,8 @@ _CONFIG: dict[str, Any] = {
 }  # fmt: skip
 _OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
 _SCALE = 2  # pixels of a PNG per unit of its figure
+_DENSE = 300 / 72  # pixels of a PNG per point
+_WIDTHS = {"column": 84.0, "page": 174.0}  # mm, of a journal
 _KINDS = ("png", "svg", "csv")
 _ROOM = 1.2  # times as wide as the renderer's may be the font that a reader has
 _SIZE = re.compile(r'(?<=font-size=")[\d.]+')
@@ -65,8 +70,7 @@ class Figure:
     def chart(self) -> Any:
         """Return all panels as one Altair chart.
 
-        Altair shows it with scripts from the network; the figure itself, its files and
-        `chart().save("name.svg")` need none.
+        Altair shows it with scripts from the network; the figure itself and `save` need none.
         """
         return self._joined([panel.chart for panel in self.panels])
 
@@ -99,6 +103,35 @@ class Figure:
             {key: value for key, value in panel.items() if key not in _OUTER} for panel in panels
         ]
         return {**around, "concat": inner, "datasets": data}
+
+    def save(self, path: str | PathLike[str], width: float | str | None = None) -> Path:
+        """Write the figure as PDF, PNG or SVG, as the path ends, and return the path.
+
+        width   in millimetres, "column" (84, with one panel beside none) or "page" (174); None: as
+                large as on a page of the report
+
+        Raise `InvalidInput` when the ending or the width is none of these, and `MissingExtra` when
+        the extra `lab` is not installed.
+        """
+        target, figure = Path(path), self
+        kind = target.suffix.lower()
+        if kind not in (".pdf", ".png", ".svg"):
+            raise invalid("path", str(path), "must end in .pdf, .png or .svg")
+        if isinstance(width, str):
+            choice("width", width, tuple(_WIDTHS))
+            figure = replace(self, columns=1) if width == "column" else self
+            width = _WIDTHS[width]
+        svg = render_svg(figure.spec)
+        if width is not None:
+            svg = _sized(svg, number("width", width, low=10, high=1000), kind)
+        draw = extra("vl_convert")
+        if kind == ".svg":
+            write_bytes(target, svg.encode())
+        elif kind == ".pdf":
+            write_bytes(target, draw.svg_to_pdf(svg))
+        else:
+            write_bytes(target, draw.svg_to_png(svg, scale=_SCALE if width is None else _DENSE))
+        return target
 
     def __repr__(self) -> str:
         panels = count(len(self.panels), "panel")
@@ -153,6 +186,14 @@ def render_svg(spec: dict[str, Any]) -> str:
     names = dict.fromkeys(re.findall(r'id="((?:gradient_|clip)\d+)"', svg))
     places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
     return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
+
+
+def _sized(svg: str, width: float, kind: str) -> str:
+    """Return a drawing that is so wide, mm, in points or, on its own, in millimetres."""
+    wide, high = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
+    unit, size = ("mm", width) if kind == ".svg" else ("", width / 25.4 * 72)
+    sides = f'width="{size:.6g}{unit}" height="{size * high / wide:.6g}{unit}"'
+    return re.sub(r'width="[\d.]+" height="[\d.]+"', sides, svg, count=1)
 
 
 def _enlarge(part: Any, name: str = "") -> Any:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -5,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from purse.errors import InvalidInput
 from purse.lab.figure import Figure, vega_lite_version, write_figures
 from purse.lab.page import frames
 from purse.lab.page.charts import study as charts
@@ -266,6 +268,32 @@ def test_figures_are_exported_the_same_each_time(one_budget: Study, tmp_path: Pa
     assert ">learns</text>" in paths[1].read_text(encoding="utf-8")
     table = paths[2].read_text(encoding="utf-8")
     assert table.startswith("world,policy,budget,n_paths,regret,low,high")
+
+
+def test_a_figure_is_saved_as_wide_as_a_journal_wants_it(study: Study, tmp_path: Path) -> None:
+    figure = study.plot("regret")
+    for width, millimetres in (("column", 84), ("page", 174), (100, 100)):
+        pdf = figure.save(tmp_path / f"{width}.pdf", width=width).read_bytes()
+        wide = float(re.findall(rb"MediaBox \[0 0 ([\d.]+) ", pdf)[0])
+        assert wide == pytest.approx(millimetres / 25.4 * 72, rel=1e-4)
+        png = figure.save(str(tmp_path / f"{width}.PNG"), width=width).read_bytes()
+        assert int.from_bytes(png[16:20], "big") == pytest.approx(millimetres / 25.4 * 300, abs=1)
+    column, page = (
+        figure.save(tmp_path / f"{width}.svg", width=width).read_text()
+        for width in ("column", "page")
+    )
+    boxes = [re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0] for svg in (column, page)]
+    assert float(boxes[0]) < float(boxes[1])  # one panel stands below the other
+    assert 'width="84mm"' in column
+    wrong: list[tuple[str, Any, str]] = [
+        ("x.gif", None, r"path='.*x\.gif': must end in \.pdf, \.png or \.svg"),
+        ("x.pdf", "wide", "width='wide': must be one of 'column', 'page'"),
+        ("x.pdf", 1, "width=1: must"),
+    ]
+    for path, value, said in wrong:
+        with pytest.raises(InvalidInput, match=said):
+            figure.save(tmp_path / path, width=value)
+    assert not (tmp_path / "x.pdf").exists()
 
 
 def test_the_script_of_the_charts_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

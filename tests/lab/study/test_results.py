@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,19 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[Played]:
     return seen
 
 
-def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
+def test_a_study_in_a_folder_is_the_one_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = purse.compare(BOTH, TEXT, **SMALL, folder=tmp_path)
     assert same(kept, purse.compare(BOTH, TEXT, **SMALL))
     assert same(kept, Study.load(tmp_path))
     assert isinstance(kept.lazy(), pl.LazyFrame)
     assert kept.lazy().collect().equals(kept.frame())
     assert Study.load(str(tmp_path)).facts == kept.facts
+    assert kept.to_pandas().equals(kept.frame().to_pandas())
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(purse.errors.MissingExtra, match=r"to_pandas needs pandas: pip install"):
+        kept.to_pandas()
     frames = {f"{name}.parquet" for name in ("results", *summary.COLUMNS)}
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards", *frames}
     (tmp_path / "arms.parquet").unlink()  # another version might have none

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from purse import worlds
-from purse.base.optional import check_lab, pl
+from purse.base.optional import check_lab, needs, pl
 from purse.base.text import (
     MISSING,
     code,
@@ -82,6 +82,14 @@ class Study(PageResult):
         Its columns are gain, rounds, the part of the budget that was used, and regret.
         """
         return self.data.collect()
+
+    def to_pandas(self) -> Any:
+        """Return the rows of `frame()` for pandas.
+
+        Raise `MissingExtra` when the extra `pandas` is not installed.
+        """
+        with needs("to_pandas", "pandas"):
+            return self.frame().to_pandas()
 
     def table(self) -> pl.DataFrame:
         """Return a row per world, budget and policy.
