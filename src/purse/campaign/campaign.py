@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer, request_of
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.journal import without_contexts
+from purse.campaign.api.journal import Entry, without_contexts
 from purse.campaign.api.kinds import MOST, Report, number_of
 from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.api.states import ALERT_WORDS, CAMPAIGN, OPEN, STATES
@@ -789,11 +789,14 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         if flag("contexts", contexts):
             return super().export(file)
-        entries = (
-            entry._replace(body=without_contexts(entry.body), salt=None) if entry.seq > 1 else entry
-            for entry in self.journal()
-        )
-        return self._export(file, entries, without_contexts=True)
+
+        def bare(entry: Entry) -> Entry:
+            if entry.kind == "seal":
+                raise invalid("contexts", contexts, "must be left out; a seal holds contexts")
+            body = entry.body if entry.seq == 1 else without_contexts(entry.body)
+            return entry._replace(body=body, salt=None)
+
+        return self._export(file, map(bare, self.journal()), without_contexts=True)
 
     @classmethod
     def restore(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import gt, lt
+from itertools import groupby
+from operator import gt, itemgetter, lt
 from typing import TYPE_CHECKING, Any
 
 from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.states import CAMPAIGN, HELD, OPEN, UNFINISHED
 from purse.campaign.ledger import cooldown, masks
 from purse.campaign.ledger.ask_inputs import Sums, from_body
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry, kept_by
 from purse.campaign.ledger.forecast import Traffic, Window
 from purse.campaign.ledger.level import OWN, Level, Load, charge_move
 from purse.campaign.ledger.limits import Label, LabelBudget
@@ -48,6 +49,37 @@ class CampaignLevel(Level):
         self.sessions: dict[str, tuple[int, int, float]] = {}
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
 
+    def facts(self) -> list[Any]:
+        """Return what a checkpoint says, without tickets."""
+        sums = sorted([*label, *row] for label, row in self.labels.rows.items())
+        limited = [budget for _, budget in sorted(self.limited.items())]
+        return [*super().facts(), sums, limited]
+
+    def begin_at(self, seq: int, head: dict[str, Any], balances: Any, *more: Any) -> None:
+        """Be what a checkpoint says."""
+        super().begin_at(seq, head, balances)
+        sums, limited = more
+        self.arms = type(self)(self.terms, seq, self.head).arms
+        self.labels.rows = {
+            (key, value): (count, [Balance(*counters) for counters in parts])
+            for key, value, count, parts in sums
+        }
+        self.limited = {
+            (key, value): LabelBudget(key, value, count, [Balance(*row) for row in parts], *more)
+            for key, value, count, parts, *more in limited
+        }
+
+    def fold(self, entry: LedgerEntry) -> int | None:
+        """Take in the next entry; return its turn in the tree, None if the level stands alone."""
+        turn = super().fold(entry)
+        if entry.kind == SEAL:
+            kept = sorted((e.ticket, e.seq, e) for e in kept_by(entry) if e.ticket is not None)
+            for _, about in groupby(kept, itemgetter(0)):
+                ticket = fold_ticket((e for *_, e in about), self.terms.reward_within)
+                if ticket is not None and ticket.state in UNFINISHED:
+                    self.tickets[ticket.id] = ticket
+        return turn
+
     def apply(self, entry: LedgerEntry) -> None:
         """Change what an entry changes."""
         match entry.kind:
@@ -74,6 +106,7 @@ class CampaignLevel(Level):
                 super().apply(entry)
                 self.head.taught = self.arms.widened
                 self.head.policy = entry.body.get("policy", self.head.policy)
+                self.head.taught_from = entry.body.get("sealed", 0)
             case "charged":
                 super().apply(entry)
                 if labels := entry.body.get("labels"):

@@ -22,7 +22,8 @@ budget_set units; next, if it is for later periods and not for this one
 charged    amount (units; negative: a credit), note, labels: money without a ticket
 handed_over   the policy that chooses from now on has learnt again with what arms may cost by now;
            and what follows was decided by the rules of this version; policy and before, if another
-           version of it takes over: both as they are written, with their versions
+           version of it takes over: both as they are written, with their versions; sealed, if it
+           has learnt from the sums of the seal up to that entry
 renewed    number (of the period that begins), at, next (when it ends, ms), tz; for forecasts ahead
            (ms by which local time is ahead of UTC)
 clock      next and tz, if the period was begun by a clock that was ahead: another one runs until
@@ -35,6 +36,11 @@ alerts_set alerts
 limited    key, units: the limit of its values; or with value, of one: without units that of the key
 event      rule, key, period, resource or arm, balances; refused: what an ask needed
 joined     periods: a restored campaign joins the levels above it with all that it has spent
+sealed     seq (of the last entry that was sealed), its digest, before (ms), digests of the parts of
+           the seal, `state` and `summary`, and of the entries that it has left, `kept`; archive:
+           the sha256 of the file
+seal       in the place of the entries up to its own number, see `purse.campaign.run.seal`; the
+           chain goes on from the last of them
 
 An entry says what was decided and what cannot be computed again. What follows from it, such as the
 overrun of a report or the part of a refund that is dropped, is computed by the fold.
@@ -53,6 +59,7 @@ from typing import Any, Self
 
 import orjson
 
+SEAL = "seal"
 _OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy has of its own
 _PERSONAL = ("labels", "value", "note", "context")  # fields of a body; `value` is that of a label
 FORGOTTEN = "forgotten"  # the field of the hash
@@ -94,6 +101,17 @@ class LedgerEntry:
         if is_personal and self.salt is None and FORGOTTEN not in body and self.kind != "created":
             self.salt = urandom(_SALT)
         return self
+
+    def facts(self) -> list[Any]:
+        """Return all of it for JSON."""
+        salt = self.salt and self.salt.hex()
+        return [self.seq, self.at, self.kind, self.body, self.request, self.ticket, salt]
+
+    @classmethod
+    def of_facts(cls, facts: list[Any]) -> Self:
+        """Return an entry from JSON."""
+        seq, at, kind, body, request, ticket, salt = facts
+        return cls.of(seq, at, kind, body, request, ticket, salt and bytes.fromhex(salt))
 
     def row(self) -> tuple[Any, ...]:
         """Return the columns of its row."""
@@ -142,3 +160,8 @@ class LedgerEntry:
             of = self.salt + orjson.dumps(personal)
             body[FORGOTTEN] = blake2b(of, digest_size=16).hexdigest()
         return body
+
+
+def kept_by(seal: LedgerEntry) -> list[LedgerEntry]:
+    """Return the entries that a seal has left, in order."""
+    return list(map(LedgerEntry.of_facts, seal.body["kept"]))

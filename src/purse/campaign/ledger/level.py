@@ -6,12 +6,13 @@ A level is a budget. One below another spends from both: what moves on it moves 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from operator import gt, sub
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from purse.base.amounts import LARGEST
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
-from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, SEAL, LedgerEntry
 from purse.campaign.ledger.limits import LabelBudget
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move, drawn
@@ -57,6 +58,9 @@ class Level:
 
     def fold(self, entry: LedgerEntry) -> int | None:
         """Take in the next entry; return its turn in the tree, None if the level stands alone."""
+        if entry.kind == SEAL:
+            self.begin_at(entry.seq, *entry.body["state"]["level"])
+            return None
         self.seq = entry.seq
         self.head.see_clock(entry.at)
         self.head.digest = entry.chain(self.head.digest)
@@ -70,6 +74,16 @@ class Level:
             return None
         top.head.turn += 1
         return top.head.turn
+
+    def facts(self) -> list[Any]:
+        """Return what a checkpoint says."""
+        return [vars(self.head), self.balances]
+
+    def begin_at(self, seq: int, head: dict[str, Any], balances: Any, *_: Any) -> None:
+        """Be what a checkpoint says."""
+        self.seq, self.head = seq, Head(**deepcopy(head))
+        self.head.id = self.terms.id  # of a copy it is another one
+        self.balances = [Balance(*counters) for counters in balances]
 
     def take(self, entry: LedgerEntry, above: Level | None, load: Load) -> None:
         """Take in the next entry of a journal that is read; `load` finds those about a ticket."""
@@ -91,6 +105,8 @@ class Level:
                     head.period = list(Period(1, entry.at, ends, 0, nothing, nothing, nothing))
             case "handed_over":
                 head.rules = RULES
+            case "sealed":
+                head.sealed = body["seq"]
             case "topped_up":
                 self._add_budget(body["units"])
             case "budget_set":

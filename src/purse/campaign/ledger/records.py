@@ -121,6 +121,7 @@ class Head:
     alerted: dict[str, list[int]] = field(default_factory=dict)  # the last mark of each subject
     alarmed: dict[str, int] = field(default_factory=dict)  # when each alarm had its last cause, ms
     clock_steps: int = 0  # how often a clock was ahead
+    sealed: int = 0  # the last entry that was sealed
     # number, begin and end of periods that clocks which were ahead have begun; the next one last
     ahead: list[list[int]] = field(default_factory=list)
 
@@ -137,6 +138,7 @@ class Head:
     arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
     taught: list[list[Any]] = field(default_factory=list)  # `Arms.widened`, as the policy knows it
     policy: list[Any] = field(default_factory=list)  # that took over, as it is written; its version
+    taught_from: int = 0  # the last entry of the seal from whose sums it has learnt; 0: of none
     seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
     labels: list[str] = field(default_factory=list)  # the keys of labels so far
     limits: dict[str, list[int]] = field(default_factory=dict)  # of each value of a key, units

@@ -67,24 +67,30 @@ def charge(
     transaction.add("charged", body, request=request)
 
 
-def hand_over(transaction: Transaction, policy: list[Any] | None = None) -> str:
+def hand_over(
+    transaction: Transaction, policy: list[Any] | None = None, taught_from: int | None = None
+) -> str:
     """Let the policy choose that has learnt with what arms may cost by now, and the rules of this
     version decide, unless both do so already; return a sentence if another policy takes over.
 
-    policy   that is to choose, see `CampaignLevel.policy`; None: the one in charge
+    policy        that is to choose, see `CampaignLevel.policy`; None: the one in charge
+    taught_from   the last entry of the seal from whose sums it has learnt; None: that of the last
+                  seal, if it has to learn again
     """
-    level, body, text = transaction.level, dict[str, Any](), ""
+    level, head, body, text = transaction.level, transaction.level.head, dict[str, Any](), ""
     is_taught = True
     if isinstance(level, CampaignLevel):
-        before, is_taught = level.policy, level.arms.widened == level.head.taught
+        before, is_taught = level.policy, level.arms.widened == head.taught
+        is_taught &= taught_from in (None, head.taught_from)
         if policy is not None and policy != before:
             body = {"policy": policy, "before": before}
             text = (
                 f"{level.title}: version {policy[1]} of {policy[0]} has learnt from its reports "
                 f"and takes over from version {before[1]} of {before[0]}"
             )
-    if body or not is_taught or level.head.rules < RULES:
-        transaction.add("handed_over", body)
+    if body or not is_taught or head.rules < RULES:
+        sealed = head.sealed if taught_from is None else taught_from
+        transaction.add("handed_over", {**body, "sealed": sealed} if sealed else body)
     return text
 
 

@@ -165,18 +165,23 @@ class Transaction:
         return entry
 
     def find(self, number: int) -> TicketRecord:
-        """Return a ticket. Raise `TicketError` if it was never issued."""
+        """Return a ticket. Raise `TicketError` if it was never issued, or is sealed."""
         ticket = self.campaign.tickets.get(number)
         if ticket is None:
-            raise TicketError(
-                f"ticket {number} is not one that campaign {self.level.terms.name!r} issued"
-            )
+            raise unknown_ticket(self.campaign, number)
         return ticket
 
     def refuse_ended(self) -> None:
         """Raise `CampaignEnded` if the level has ended."""
         if self.level.head.status == ENDED:
             raise CampaignEnded(f"{self.level.title} has ended")
+
+
+def unknown_ticket(level: CampaignLevel, number: int) -> TicketError:
+    """Return the error for a ticket of which there are no entries."""
+    if 1 <= number <= level.head.counts.get("tickets", 0):
+        return TicketError(f"ticket {number} of {level.title} was finished, and is sealed")
+    return TicketError(f"ticket {number} is not one that {level.title} issued")
 
 
 def check_counted(

@@ -10,7 +10,7 @@ back to the first entries of the whole tree.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from heapq import merge
 from typing import Any
@@ -23,9 +23,9 @@ from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.limits import LabelBudget
-from purse.campaign.ledger.records import AUDIT, Balance, Head, seal, unseal
+from purse.campaign.ledger.records import AUDIT, seal, unseal
 from purse.campaign.ledger.ticket import TicketRecord
+from purse.campaign.run.cut import Cut, Summary, check_seals
 from purse.campaign.run.learner import Learner
 from purse.campaign.run.replay_journal import Replay
 from purse.campaign.storage.sql import LevelRows
@@ -37,19 +37,36 @@ from purse.errors import InvalidInput, StorageUnavailable
 _PAGE_SIZE = 5_000
 
 
-def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
+def audit(
+    storage: Storage,
+    name: str,
+    *,
+    full: bool = True,
+    cuts: Sequence[Cut] = (),
+    write: Callable[[Sequence[Any]], Any] = len,
+) -> Audit:
     """Fold the journals of the whole tree that a level belongs to, and compare what is stored.
 
-    full   begin at the first entries; otherwise where the last audit that found nothing ended
+    full    begin at the first entries, or at the seals; otherwise where the last audit that found
+            nothing ended
+    cuts    take what the journals came to before a time
+    write   gets the entries before the last cut, each as an archive has it
     """
     tree = storage.tree(name)
     replays: dict[int, Replay] = {}
     for stored in tree:
         above = replays[stored.level.parent].level if stored.level.parent in replays else None
         replays[stored.level.key] = _replay_of(storage, stored, above)
+        if (sealed := storage.seal(stored.level.name)) is not None:
+            replays[stored.level.key].begin_at(sealed)
     by_name = {stored.level.name: replays[stored.level.key] for stored in tree}
-    if not full:
-        _begin_at_last(storage, by_name)
+    summaries = {each: Summary(replay) for each, replay in by_name.items()} if cuts else {}
+    for replay in replays.values():
+        replay.records = bool(cuts)
+    if not full and _begin_at_last(storage, by_name):
+        for replay in replays.values():
+            if replay.seal is not None and replay.level.head.sealed == replay.seal.seq:
+                replay.seal = None  # which was compared by the last audit
     own = next(stored.level for stored in tree if stored.level.name == name)
     after = by_name[name].level.seq
     expected = list[tuple[Level, str]]()
@@ -60,6 +77,11 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     for turn, position, _, entry, digest in merge(*journals):
         stored = tree[position]
         replay = replays[stored.level.key]
+        for cut in cuts:
+            cut.see(summaries, turn, stored.level.name, entry)
+        if cuts and stored.level.name not in cuts[-1].states:
+            summaries[stored.level.name].add(entry)
+            write([stored.level.name, turn, *entry.facts()])
         expected = replay.check_event(entry, expected)
         try:
             replay.fold(entry, turn or None)
@@ -81,8 +103,11 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     else:
         for level, _ in expected[:1]:
             by_name[level.terms.name].check_event(None, expected)
+        for cut in cuts:
+            cut.end(summaries)
         for stored in tree:
             _compare(replays[stored.level.key], stored)
+            check_seals(replays[stored.level.key], cuts)
     findings = [text for replay in replays.values() for text in replay.findings]
     notes = {text for replay in replays.values() for text in replay.notes}
     if not findings:
@@ -174,14 +199,13 @@ def _keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
 def _facts(replay: Replay) -> list[Any]:
     """Return the state of a level and its policy for a checkpoint."""
     level, policy = replay.level, replay.policy
-    facts: list[Any] = [vars(level.head), level.balances]
+    facts = level.facts()
     if isinstance(level, CampaignLevel):
-        sums = [[*label, *row] for label, row in level.labels.rows.items()]
         learnt: list[Any] = []  # of another version of the policy: nothing
         if policy is not None:
             _, *mark, body = policy.stored()
             learnt = [*mark, b64encode(body).decode()]
-        facts += [list(level.tickets.values()), sums, list(level.limited.values()), learnt]
+        facts += [list(level.tickets.values()), learnt]
     return facts
 
 
@@ -211,43 +235,21 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
         return False
     policies: dict[str, Learner] = {}
     for name, (_, facts) in complete.items():
-        if len(facts) > 2 and facts[5]:
+        if len(facts) > 2 and facts[-1]:
             level, head = replays[name].level, facts[0]
             assert isinstance(level, CampaignLevel)
             terms = level.terms.in_charge(head["policy"]) if head["policy"] else level.terms
-            policy = policies[name] = Learner(terms, head.get("taught", ()))
-            seq, digest, body = facts[5]
+            policy = policies[name] = Learner(terms, head["taught"], head["taught_from"])
+            seq, digest, body = facts[-1]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it
     for name, (seq, facts) in complete.items():
-        replay = replays[name]
+        replay, level = replays[name], replays[name].level
         replay.policy, replay.notes = policies.get(name), []
-        _take_over(replay.level, seq, *facts[:5])
-        if isinstance(replay.level, CampaignLevel) and replay.policy is None:
-            replay.put_in_charge(replay.level)
+        if isinstance(level, CampaignLevel):
+            *facts, tickets, _ = facts
+            level.tickets = {row[0]: TicketRecord(*row) for row in tickets}
+        level.begin_at(seq, *facts)
+        if isinstance(level, CampaignLevel) and replay.policy is None:
+            replay.put_in_charge(level)
     return True
-
-
-def _take_over(
-    level: Level,
-    seq: int,
-    head: Any,
-    balances: Any,
-    tickets: Any = (),
-    sums: Any = (),
-    limited: Any = (),
-) -> None:
-    """Let a level be what a checkpoint says."""
-    level.seq, level.head = seq, Head(**head)
-    level.balances = [Balance(*counters) for counters in balances]
-    if isinstance(level, CampaignLevel):
-        level.arms = type(level)(level.terms, seq, level.head).arms
-        level.tickets = {row[0]: TicketRecord(*row) for row in tickets}
-        level.labels.rows = {
-            (key, value): (count, [Balance(*counters) for counters in parts])
-            for key, value, count, parts in sums
-        }
-        level.limited = {
-            (key, value): LabelBudget(key, value, count, [Balance(*row) for row in parts], *more)
-            for key, value, count, parts, *more in limited
-        }

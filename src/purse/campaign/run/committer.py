@@ -194,8 +194,9 @@ class Committer:
             )
         if policy is not None and transaction.added:
             _learn_added(policy, transaction)
-        if policy is not None and policy.widened != level.head.taught:
-            operators.hand_over(transaction)
+        head = level.head
+        if policy and (policy.widened, policy.taught_from) != (head.taught, head.taught_from):
+            operators.hand_over(transaction, taught_from=policy.taught_from)
             if not looks:
                 policy.learn((), level.seq, level.head.digest)
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))

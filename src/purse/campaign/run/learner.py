@@ -2,18 +2,21 @@
 (P5).
 """
 
+from base64 import b64decode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.campaign.api.states import OPEN
+from purse.campaign.api.states import HELD, OPEN
 from purse.campaign.ledger import masks
 from purse.campaign.ledger.ask_inputs import CONTEXT
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.records import POLICY, seal, unseal
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import MaskRows, PolicyView, Widened
@@ -30,6 +33,7 @@ from purse.types import Floats
 
 _WORD = 8  # bytes
 _PAGE_SIZE = 5_000  # reports read at a time
+_MOST_TAUGHT = 1_000  # times that an arm's mean report is learnt from a seal
 CHECKPOINT_EVERY = 5_000  # entries
 
 
@@ -37,17 +41,29 @@ class JournalRewound(StorageUnavailable):
     """The journal is not the one that the policy has learnt from: a backup took its place."""
 
 
+class Lessons(NamedTuple):
+    """What a seal says of the reports before it."""
+
+    seq: int  # of the last entry
+    digest: str  # of the journal up to it
+    rounds: int
+    # by arm: reports, and sums of rewards, costs (d,) and numbers of contexts
+    sums: dict[str, list[Any]]
+
+
 class Learner:
     """A policy that chooses for a campaign and learns from its journal.
 
-    widened   what arms may cost that the terms do not say, see `Arms.widened`
+    widened       what arms may cost that the terms do not say, see `Arms.widened`
+    taught_from   the last entry of the seal from whose sums it has to learn; 0: of none
     """
 
-    def __init__(self, terms: Terms, widened: Widened = ()) -> None:
+    def __init__(self, terms: Terms, widened: Widened = (), taught_from: int = 0) -> None:
         problem = terms.problem_with(widened) if widened else terms.problem
         self.module, params = make_policy(terms.policy, problem)
         game = make_game(self.module, problem, terms.seed, problem.horizon or NEVER)
         self.terms, self.widened, self.n_arms = terms, list(widened), problem.n_arms
+        self.taught_from = taught_from
         self.seq = 0  # of the last entry that it has seen
         self.digest = ""  # of the journal up to that entry
         self._low, self._high = terms.bounds(widened)
@@ -63,6 +79,7 @@ class Learner:
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + (repr(self.widened).encode() if widened else b"")
+            + (b"%d" % taught_from if taught_from else b"")
             + self._whole.tobytes()
         ).hexdigest()
         self._steps = make_steps(self.module, self._game)
@@ -165,6 +182,26 @@ class Learner:
         if seq >= self.seq:
             self.seq, self.digest = seq, digest
 
+    def teach(self, lessons: Lessons) -> bool:
+        """Take in what a seal says of each arm's reports, as if each had been the mean one, and all
+        had been spread over the rounds so far; at most `_MOST_TAUGHT` of an arm.
+        """
+        seq, digest, rounds, sums = lessons
+        times = {arm: min(row[0], _MOST_TAUGHT) for arm, row in sums.items()}
+        total, reports = sum(times.values()), list[tuple[float, dict[str, Any]]]()
+        for arm, (n, reward, costs, numbers) in sums.items():
+            body = {"arm": int(arm), "p": times[arm] / total, "reward": reward / n, "from": HELD}
+            body |= {"costs": [round(units / n) for units in costs]}
+            body |= {CONTEXT: [each / n for each in numbers]} if numbers else {}
+            reports += [((i + 0.5) / times[arm], body) for i in range(times[arm])]
+        reports.sort(key=itemgetter(0))
+        rows = [
+            (seq, {**body, "t": number * rounds // total})
+            for number, (_, body) in enumerate(reports, 1)
+        ]
+        self.learn([*rows, (seq, {})], seq, digest)  # as if a period had begun
+        return True
+
     @property
     def state(self) -> dict[str, Any]:
         """What it has learnt, as arrays."""
@@ -203,16 +240,32 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
     if head.policy:
         terms = terms.in_charge(head.policy)
     terms.check_version()
-    learner = Learner(terms, head.taught)
-    learner.begin_at(storage.checkpoint(terms.name, POLICY))
-    if _catch_up(learner, storage):
-        return learner
+    learner = Learner(terms, head.taught, head.taught_from)
+    for row in (storage.checkpoint(terms.name, POLICY), sealed_policy(storage.seal(terms.name))):
+        if learner.begin_at(row) and _catch_up(learner, storage):
+            return learner
     return learn_all(terms, storage, head.taught)
 
 
+def lessons_of(seal: LedgerEntry) -> Lessons:
+    """Return what a policy learns from a seal, if it cannot take over what is in it."""
+    body, (head, *_) = seal.body, seal.body["state"]["level"]
+    return Lessons(seal.seq, body["digest"], head["rounds"], body["summary"]["sums"])
+
+
+def sealed_policy(seal: LedgerEntry | None) -> tuple[int, str, bytes] | None:
+    """Return the checkpoint of the policy in a seal."""
+    if seal is None or seal.body["summary"]["policy"] is None:
+        return None
+    return seal.seq, seal.body["digest"], b64decode(seal.body["summary"]["policy"])
+
+
 def learn_all(terms: Terms, storage: Storage, widened: Widened) -> Learner:
-    """Return a policy as the whole journal teaches it."""
-    learner = Learner(terms, widened)
+    """Return a policy as the whole journal teaches it, or what is sealed of it and the rest."""
+    seal = storage.seal(terms.name)
+    learner = Learner(terms, widened, seal.seq if seal else 0)
+    if seal is not None:
+        learner.teach(lessons_of(seal))
     if not _catch_up(learner, storage):
         raise JournalRewound(f"the journal of {terms.name!r} was replaced while it was read")
     return learner

@@ -24,7 +24,7 @@ from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
 from purse.campaign.rules import operators
-from purse.campaign.rules.transaction import Transaction
+from purse.campaign.rules.transaction import Transaction, unknown_ticket
 from purse.campaign.run.audit import audit
 from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
 from purse.campaign.run.levels import TERMS, LevelReader
@@ -43,7 +43,6 @@ from purse.errors import (
     CampaignExists,
     InvalidInput,
     NotFound,
-    TicketError,
     invalid,
     suggest,
 )
@@ -147,7 +146,7 @@ class LocalLevel:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
         ticket = fold_ticket(self.storage.about(self.name, number), self.terms.reward_within)
         if ticket is None:
-            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
+            raise unknown_ticket(self.campaign, number)
         return user_ticket(self.terms, self.arms, ticket)
 
     def tickets(self, states: Sequence[str], limit: int, after: int) -> list[CampaignTicket]:
@@ -209,15 +208,20 @@ class LocalLevel:
             raise recreated_error(self.terms)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
-        """Yield the differences from what others have kept: only these show what never got here."""
+        """Yield the differences from what others have kept: only these show what never got here.
+        What is sealed by now is not compared.
+        """
+        head = self.storage.level(self.name)[-1].head
         for number in acknowledged:
             ticket = fold_ticket(self.storage.about(self.name, number), None)
+            if head.sealed and ticket is None and number <= head.counts.get("tickets", 0):
+                continue
             if ticket is None or ticket.state != TOLD:
                 yield (
                     f"the report on ticket {number} was acknowledged, and the ticket is "
                     f"{'not there' if ticket is None else ticket.state}"
                 )
-        if noted is not None:
+        if noted is not None and noted[0] >= head.sealed:
             entries, digest = noted
             now, _ = self.storage.reports(self.name, entries, 1)
             if now != digest:

@@ -2,6 +2,7 @@
 compared with what is written.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -31,10 +32,10 @@ from purse.campaign.rules.transaction import (
     due_events,
     refused_events,
 )
-from purse.campaign.run.learner import Learner, parsed
+from purse.campaign.run.learner import Learner, Lessons, lessons_of, parsed
 from purse.campaign.storage.sql import Rows
 from purse.campaign.terms.budget_terms import RULES
-from purse.campaign.terms.calendar import data_version
+from purse.campaign.terms.calendar import data_version, local_day
 from purse.campaign.terms.readers import names
 from purse.errors import InvalidInput, PurseError, StorageUnavailable, invalid, shorten
 
@@ -95,6 +96,23 @@ class Replay:
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
         self.findings: list[str] = []
         self.notes: list[str] = []
+        self.seal: LedgerEntry | None = None  # at which it begins
+        self.claims: dict[int, dict[str, Any]] = {}  # what the journal says of seals
+        self.lessons: dict[int, Lessons] = {}  # from seals, by their last entries
+        # what policies in charge had learnt at an entry, as JSON has it
+        self.taught: dict[str, str] = {}
+        self.records = False  # whether that is kept
+        if isinstance(level, CampaignLevel):
+            self.put_in_charge(level)
+
+    def begin_at(self, seal: LedgerEntry) -> None:
+        """Begin where a seal ends, instead of at the first entry."""
+        level, summary = self.level, seal.body["summary"]
+        level.fold(seal)
+        self.seal, self.lessons = seal, {seal.seq: lessons_of(seal)}
+        self.taught = {**summary["taught"], str(seal.seq): summary["policy"]}
+        day = local_day("UTC", seal.body["state"]["before"])
+        self.notes = [f"entries before {day} are sealed: what they came to was not checked"]
         if isinstance(level, CampaignLevel):
             self.put_in_charge(level)
 
@@ -137,6 +155,8 @@ class Replay:
                 self.compare(entry)
             if level.fold(entry) != turn:
                 self.find(f"entry {entry.seq} is not the {turn}. of the tree")
+            if entry.kind == "sealed":
+                self.claims[entry.body["seq"]] = entry.body
             level.requests.clear()  # the storage refuses one that comes twice
             if entry.kind != "event":
                 self.expected = [
@@ -175,7 +195,7 @@ class Replay:
         """Let the policy in charge learn from the journal up to here; none, if another version of
         it was: what that has chosen is not decided again.
         """
-        self.policy, after = None, 0
+        self.policy = None
         terms = level.terms.in_charge(level.policy)
         if terms.is_other_version():
             self.notes.append(
@@ -184,11 +204,25 @@ class Replay:
                 "taken as they are written, and all else was decided again"
             )
             return
-        self.policy = Learner(terms, level.head.taught)
-        self.policy.expect_many()
+        policy = Learner(terms, level.head.taught, after := level.head.taught_from)
+        policy.expect_many()
+        is_whole = not after and self.seal is None
+        if text := self.taught.get(str(level.seq)):
+            is_whole, after = policy.begin_at((level.seq, "", b64decode(text))), level.seq
+        elif lessons := self.lessons.get(after):
+            is_whole = policy.teach(lessons)
+        if not is_whole:
+            self.notes.append(
+                f"the policy of {level.title} has learnt from entries that are sealed, or by other "
+                "code: arms and probabilities were taken as they are written"
+            )
+            return
         while level.seq and (rows := [row for row in self.reports(after) if row[0] <= level.seq]):
             after = rows[-1][0]
-            self.policy.learn(parsed(rows), after, "")
+            policy.learn(parsed(rows), after, "")
+        self.policy = policy
+        if self.records:
+            self.taught[str(level.seq)] = b64encode(policy.stored()[3]).decode()
 
     def compare(self, entry: LedgerEntry) -> None:
         """Decide once more."""
@@ -252,7 +286,9 @@ class Replay:
                 labels, note = read_labels(body.get("labels")), body.get("note", "")
                 operators.charge(transaction, body["amount"], labels, note, entry.request or "")
             case "handed_over":
-                operators.hand_over(transaction, body.get("policy"))
+                operators.hand_over(transaction, body.get("policy"), body.get("sealed", 0))
+            case "sealed":
+                transaction.add("sealed", body)
             case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":

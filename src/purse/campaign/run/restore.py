@@ -8,14 +8,16 @@ from typing import IO, Any
 import orjson
 
 from purse.base import amounts
+from purse.base.json import compact_bytes
 from purse.campaign.api.journal import FORMAT, Entry
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry, kept_by
 from purse.campaign.ledger.level import Level, Load
 from purse.campaign.ledger.records import RESTORED
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
+from purse.campaign.run.cut import check_seals
 from purse.campaign.run.learner import Learner
 from purse.campaign.run.replay_journal import LoadLabel, LoadReports, Replay
 from purse.campaign.run.teacher import take_over
@@ -102,24 +104,29 @@ def _pages(
     level, expected = replay.level, list[tuple[Level, str]]()
     assert isinstance(level, CampaignLevel)
     for entry in entries:
-        _check_contexts(replay.policy, entry)
-        expected = replay.check_event(entry, expected)
-        replay.fold(entry, None)
+        seals = list[tuple[Any, ...]]()
+        if entry.kind == SEAL:
+            seals += [(own[0].key, entry.seq, _begun_at(replay, transaction, entry))]
+        else:
+            _check_contexts(replay.policy, entry)
+            expected = replay.check_event(entry, expected)
+            replay.fold(entry, None)
+            transaction.added.append(Added(level, entry, level.head.digest, None))
         _refuse_findings(replay)
-        if entry.kind != "event":
+        if entry.kind not in ("event", SEAL):
             expected = replay.expected
-        transaction.added.append(Added(level, entry, level.head.digest, None))
-        if len(transaction.added) >= _PAGE_SIZE:
-            yield writes_of(transaction, own)
+        if seals or len(transaction.added) >= _PAGE_SIZE:
+            yield writes_of(transaction, own)._replace(seals=seals)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
             for sums in (level.labels.rows, level.loaded, level.limited):
                 sums.clear()
             transaction.added.clear()
     replay.check_event(None, expected)
+    check_seals(replay)
     _refuse_findings(replay)
     if level.head.rules < RULES or replay.policy is None:  # from here on this version decides
         transaction.now = level.head.changed
-        take_over(transaction)
+        take_over(transaction, level.head.sealed)
         replay.put_in_charge(level)
         assert replay.policy is not None
         replay.policy.learn((), level.seq, level.head.digest)
@@ -131,6 +138,18 @@ def _pages(
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text
     )
+
+
+def _begun_at(replay: Replay, transaction: Transaction, seal: LedgerEntry) -> bytes:
+    """Begin at a seal, with the entries that it has left; return what is stored of it."""
+    try:
+        replay.begin_at(seal)
+        for entry in kept_by(seal)[1:]:  # the first one is of another copy
+            added = Added(replay.level, entry, seal.body["digest"], None)
+            transaction.added.append(added)
+        return compact_bytes({part: seal.body[part] for part in ("state", "summary")})
+    except Exception as error:  # an entry may be anything
+        raise InvalidInput(f"entry {seal.seq}, {seal.kind}, is damaged: {error!r}") from None
 
 
 def _refuse_findings(replay: Replay) -> None:
@@ -224,21 +243,22 @@ def _read_lines(file: Iterable[str]) -> Iterator[LedgerEntry]:
     last = 0
     for number, line in lines:
         if line.strip():
-            last += 1
-            yield _entry_of(number, line, last)
+            yield (entry := _entry_of(number, line, last))
+            last = entry.seq
     if last == 0:
         raise InvalidInput("the journal has no entries")
 
 
-def _entry_of(number: int, line: str, seq: int) -> LedgerEntry:
-    """Return the entry of a line, which has to have this number in its journal."""
+def _entry_of(number: int, line: str, last: int) -> LedgerEntry:
+    """Return the entry of a line, which has to follow one in its journal."""
     facts = {"salt": None} | _parsed(number, line)
     if set(facts) != set(Entry._fields):
         raise InvalidInput(
             f"line {number}: an entry has {', '.join(Entry._fields)}, not {', '.join(facts)}"
         )
-    if type(facts["seq"]) is not int or facts["seq"] != seq:
-        raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
+    seq, is_seal = facts["seq"], facts["kind"] == SEAL and last == 1
+    if type(seq) is not int or (seq < last if is_seal else seq != last + 1):
+        raise InvalidInput(f"line {number}: found entry {seq!r}, expected entry {last + 1}")
     if not isinstance(facts["kind"], str) or not isinstance(facts["body"], dict):
         raise InvalidInput(f"line {number}: unknown kind of entry {facts['kind']!r}")
     try:

@@ -13,15 +13,15 @@ from datetime import UTC, datetime, timedelta
 from heapq import merge
 from typing import Any, NamedTuple
 
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import LedgerEntry, kept_by
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import level_of, lines
 from purse.campaign.storage.sql import LevelRows
 from purse.campaign.storage.storage import Storage
-from purse.campaign.terms.calendar import EPOCH, MILLISECOND, Calendar
-from purse.errors import invalid
+from purse.campaign.terms.calendar import EPOCH, MILLISECOND, Calendar, local_day
+from purse.errors import InvalidInput, invalid
 
 _GRANTS = ("created", "topped_up", "budget_set")
 
@@ -79,7 +79,10 @@ def statements(
         above = by_key.get(stored.level.parent or 0)
         by_key[stored.level.key] = _Book(storage, stored, above, begin, end, label)
     books = list(by_key.values())
-    journals = [lines(storage, position, stored, 0) for position, stored in enumerate(tree)]
+    journals = [
+        lines(storage, position, stored, book.level.seq)
+        for position, (stored, book) in enumerate(zip(tree, books, strict=True))
+    ]
     for turn, position, _, entry, _ in merge(*journals):
         books[position].take(entry, turn)
     for book in books:  # from the top down
@@ -108,6 +111,24 @@ class _Book:
         self.number = 1  # of its period
         self.clock = 0  # ms: an entry by a clock that was set back counts with those before it
         self.values: dict[int, str] = {}  # of the label, by ticket
+        if (seal := storage.seal(stored.level.name)) is not None:
+            self._begin_at(seal)
+
+    def _begin_at(self, seal: LedgerEntry) -> None:
+        """Begin where entries are not sealed. Raise `InvalidInput` if the month began before."""
+        self.level.fold(seal)
+        before = seal.body["state"]["before"]
+        if self.begin < before:
+            day = local_day("UTC", before)
+            raise InvalidInput(
+                f"month: entries of {self.level.title} before {day} are sealed; must begin later"
+            )
+        for entry in kept_by(seal):
+            self._value_of(entry)
+        self.clock = self.level.head.changed
+        self.statement.sums[:] = [
+            Amounts(part.budget - part.spent - part.presumed) for part in self.level.balances
+        ]
 
     def take(self, entry: LedgerEntry, turn: int) -> None:
         """Take in an entry, and count it here and above; before its turns are counted, a level

@@ -19,7 +19,7 @@ from purse.errors import PurseError
 _FEW = 1_000  # entries, which are learnt while an ask waits
 
 
-def take_over(transaction: Transaction) -> str:
+def take_over(transaction: Transaction, taught_from: int | None = None) -> str:
     """Let the policy take over as this purse has it; return a sentence that says so, "" if it was
     in charge already. Raise `InvalidInput` if it cannot play.
     """
@@ -27,7 +27,7 @@ def take_over(transaction: Transaction) -> str:
     terms = level.terms.in_charge(level.policy)
     policy = terms.present_policy()
     Learner(terms.in_charge(policy), level.arms.widened)
-    return operators.hand_over(transaction, policy)
+    return operators.hand_over(transaction, policy, taught_from)
 
 
 class Teacher:
@@ -46,8 +46,9 @@ class Teacher:
         Raise `JournalRewound` if the next one is ready, or has few entries to learn from, or if
         another process has put another one in charge.
         """
-        wanted, taught = level.arms.widened, level.head.taught
-        if policy.terms.policy_version != level.policy[1]:
+        wanted, head = level.arms.widened, level.head
+        is_other = policy.taught_from not in (head.taught_from, head.sealed)
+        if is_other or policy.terms.policy_version != level.policy[1]:
             raise JournalRewound(f"another policy plays {self._terms.name!r} now; try again")
         if policy.widened == wanted:
             return
@@ -56,7 +57,7 @@ class Teacher:
         if is_ready or level.seq <= _FEW:
             self._wanted, self._is_due = wanted, True
             raise JournalRewound(f"the policy of {self._terms.name!r} learns all again; try again")
-        if policy.widened != taught:
+        if policy.widened != head.taught:
             raise JournalRewound(f"another policy plays {self._terms.name!r} now; try again")
         if self._thread is None or not self._thread.is_alive():
             self._wanted = wanted

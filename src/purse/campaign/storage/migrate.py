@@ -81,7 +81,7 @@ _POSTGRES_10 = (
 
 
 # with the words of `schema.SQLITE_WORDS` and `POSTGRES_WORDS`
-_TO_11 = ("ALTER TABLE purse_journal ADD COLUMN salt {blob}",)
+_TO_11 = ("ALTER TABLE purse_journal ADD COLUMN salt {blob}", schema.SEALS)
 
 
 class _Step(NamedTuple):

@@ -83,6 +83,11 @@ CREATE TABLE purse_checkpoints (
   PRIMARY KEY (level, kind)
 );
 """
+SEALS = """CREATE TABLE purse_seals (
+  level {big} PRIMARY KEY REFERENCES purse_levels (id),
+  seq {big} NOT NULL,
+  body {blob} NOT NULL
+)"""
 SQLITE_WORDS = {
     "key": "INTEGER PRIMARY KEY",
     "big": "INTEGER",
@@ -100,9 +105,10 @@ APPEND_ONLY = "".join(
     "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
     for event in ("update", "delete")
 )
-SQLITE = _TABLES.format(**SQLITE_WORDS) + APPEND_ONLY + f"PRAGMA user_version = {VERSION};"
+_ALL = f"{_TABLES}{SEALS};"
+SQLITE = _ALL.format(**SQLITE_WORDS) + APPEND_ONLY + f"PRAGMA user_version = {VERSION};"
 POSTGRES = (
-    _TABLES.format(**POSTGRES_WORDS)
+    _ALL.format(**POSTGRES_WORDS)
     + f"""
 CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;

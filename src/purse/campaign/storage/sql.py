@@ -53,10 +53,11 @@ _DOWN = """WITH RECURSIVE down (id, name, depth) AS (
 TREE = f"{_DOWN} name FROM down ORDER BY depth, id"
 LEFT_OVER = " UNION ALL ".join(
     f"SELECT '{table}' FROM purse_{table} WHERE level = ?"
-    for table in ("balances", "journal", "open_tickets", "checkpoints")
+    for table in ("balances", "journal", "open_tickets", "checkpoints", "seals")
 )
 ADD_LEVEL = """INSERT INTO purse_levels (name, kind, parent, seq, head) VALUES (?, ?, ?, 0, '')
 ON CONFLICT (name) DO NOTHING RETURNING id"""
+COPY_LEVEL = "INSERT INTO purse_levels VALUES (?, ?, ?, ?, ?, ?)"
 PUT_HEAD = "UPDATE purse_levels SET seq = ?, head = ? WHERE id = ?"
 
 # balances
@@ -111,7 +112,8 @@ DUE = f"""{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket IN (
   ORDER BY deadline LIMIT {MOST_DUE}
 ) ORDER BY ticket"""
 SINCE = f"""SELECT seq, digest, body {_OF}
-AND seq >= ? AND (kind IN ('told', 'renewed') OR seq = ?) ORDER BY seq"""
+AND seq >= ? AND (kind IN ('told', 'renewed') OR seq = ?)
+AND seq >= coalesce((SELECT seq FROM purse_seals WHERE level = {THIS}), 0) ORDER BY seq"""
 REPORTS = f"{SINCE} LIMIT ?"
 MENTIONS = f"""{_ENTRY} {_OF} AND seq > ? AND seq <= ?
 AND kind IN ('asked', 'charged', 'limited') AND replace(body, ?, '') <> body ORDER BY seq"""
@@ -159,6 +161,20 @@ WHERE name = ? ON CONFLICT (level, kind) DO NOTHING"""
 DROP_CHECKPOINT = "DELETE FROM purse_checkpoints WHERE level = ? AND kind = ?"
 MOVE_CHECKPOINT = f"""UPDATE purse_checkpoints SET seq = ?, body = ?
 WHERE level = {THIS} AND kind = ? AND seq = ?"""
+
+# seals: what a journal comes to at one of its entries, instead of those before it
+SEAL = f"SELECT seq, body FROM purse_seals WHERE level = {THIS} AND seq > ?"
+PUT_SEAL = """INSERT INTO purse_seals VALUES (?, ?, ?)
+ON CONFLICT (level) DO UPDATE SET seq = excluded.seq, body = excluded.body"""
+KEPT = f"{_ENTRY}, digest {_OF} AND seq <= ? ORDER BY seq"
+# But for the first and the last one, those about tickets that are open, that later ones are about
+# or whose session may go on, and events that a receiver was not told of.
+DROP_SEALED = """DELETE FROM purse_journal WHERE level = ? AND seq > ? AND seq < ?
+AND (ticket IS NULL OR NOT ticket {among} AND ticket NOT IN (
+  SELECT ticket FROM purse_journal
+  WHERE level = ? AND ticket IS NOT NULL AND (seq >= ? OR session IS NOT NULL AND at >= ?)))
+AND (kind <> 'event' OR seq <= coalesce((SELECT min(seq) FROM purse_checkpoints
+  WHERE level = ? AND substr(kind, 1, 8) = 'webhook '), seq))"""
 
 
 class Session(Protocol):
@@ -302,6 +318,7 @@ class Writes(NamedTuple):
     open: Sequence[tuple[int, str, int, int | None]]  # key, state, ticket and deadline
     labels: Sequence[tuple[Any, ...]] = ()
     checkpoints: Sequence[tuple[Any, ...]] = ()
+    seals: Sequence[tuple[Any, ...]] = ()
 
     def statements(self) -> list[Statement]:
         """Return the statements, without those that have nothing to do."""
@@ -314,6 +331,7 @@ class Writes(NamedTuple):
             (PUT_LABEL, [row for row in self.labels if row[-1] is not None]),
             (ADD_LABEL, [row for row in self.labels if row[-1] is None]),
             (PUT_CHECKPOINT, self.checkpoints),
+            (PUT_SEAL, self.seals),
             (PUT_HEAD, self.levels),
         ]
         return [(text, list(rows)) for text, rows in statements if rows]

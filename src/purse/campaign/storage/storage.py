@@ -7,14 +7,14 @@ never waits for a writer.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, TypeVar
 
 import orjson
 
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
@@ -39,8 +39,9 @@ T = TypeVar("T")
 _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 _LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
 _LoadLabel = Callable[[Label], LabelBudget | None]
+_Drop = Callable[[str, int, int, Sequence[int], int], list[LedgerEntry]]
 _PAGE_SIZE = 5_000  # reports
-_SCANNED = 100_000  # entries that are searched at once
+_SCANNED = 100_000  # entries that are searched or deleted at once
 
 
 class Storage:
@@ -82,7 +83,7 @@ class Storage:
                 if not new:
                     self._refuse_known(existing)
                 key = new[0][0]
-                for (table,) in session.read([(sql.LEFT_OVER, (key,) * 4)])[0]:
+                for (table,) in session.read([(sql.LEFT_OVER, (key,) * 5)])[0]:
                     raise PurseError(
                         f"{kind} {name!r} would get the rows of a level that was deleted by hand: "
                         f"delete them, too, those of purse_{table} WHERE level = {key} first"
@@ -98,7 +99,7 @@ class Storage:
                     )
 
                 def reports(after: int) -> Rows:
-                    rows = session.read([(sql.REPORTS, (name, after, after, _PAGE_SIZE))])[0]
+                    rows = session.read([(sql.REPORTS, (name, after, after, name, _PAGE_SIZE))])[0]
                     return [row for row in rows if row[0] > after]
 
                 def load_label(label: Label) -> LabelBudget | None:
@@ -132,7 +133,7 @@ class Storage:
         if wants.due is not None:
             reads.append((sql.DUE, (name, name, wants.due)))
         if since is not None:
-            reads.append((sql.SINCE, (name, since, since)))
+            reads.append((sql.SINCE, (name, since, since, name)))
         reads += [(sql.LATEST, (name, session, session, sql.LAST)) for session in wants.sessions]
 
         def attempt() -> None:
@@ -348,9 +349,68 @@ class Storage:
 
     def entries(self, name: str, after: int, limit: int) -> Iterator[LedgerEntry]:
         """Return the entries that follow. Each is made when its turn comes: thousands at a time
-        would keep the garbage collector busy.
+        would keep the garbage collector busy. Between the first one and those that were not sealed
+        is the seal.
         """
-        return map(read_entry, self._rows(name, sql.ENTRIES, after, limit))
+        reads: list[Statement] = [(sql.SEAL, (name, after)), (sql.ENTRIES, (name, after, limit))]
+        level, seals, rows = self._read([(self._look, (name,)), *reads])
+        if not level:
+            raise _missing(None, name)
+        if not seals or (seal := self.seal(name)) is None:
+            return map(read_entry, rows)
+        return islice(chain(map(read_entry, rows[:1] if after < 1 else ()), [seal]), limit)
+
+    def seal(self, name: str) -> LedgerEntry | None:
+        """Return the seal of a level as an entry, if it has one."""
+
+        def look(session: Session) -> tuple[Rows, Rows]:
+            (seals,) = session.read([(sql.SEAL, (name, 0))])
+            return seals, session.read([(sql.KEPT, (name, seals[0][0]))])[0] if seals else ()
+
+        seals, rows = self._reading(look)
+        if not seals:
+            return None
+        (seq, text), kept = seals[0], _read_entries(rows)
+        facts = [entry.facts() for entry in kept]
+        body = {**orjson.loads(bytes(text)), "digest": bytes(rows[-1][-1]).hex(), "kept": facts}
+        return LedgerEntry.of(seq, kept[-1].at, SEAL, body)
+
+    def put_seals(
+        self, names: Sequence[str], decide: Callable[[list[StoredLevel], _Drop], Iterable[Writes]]
+    ) -> None:
+        """Lock the levels of a tree, from the top down, and put seals in the place of entries, all
+        of it or nothing.
+
+        decide   gets the levels and a function that drops the entries of a level (by name and key)
+                 before one, but for those about tickets and of sessions since a time (ms), and
+                 returns those that are left; returns what to write
+        """
+
+        def attempt() -> None:
+            with self.db.writing() as session:
+                levels = []
+                for name in names:
+                    queries = [(self._lock, (name,)), (sql.BALANCES, (name,))]
+                    (row,), parts = session.read(queries)
+                    levels.append(read_level(row, parts))
+                session.read([(self.db.unlock, ())])
+                text = sql.DROP_SEALED.format(among=self.db.among)
+
+                def drop(
+                    name: str, key: int, seq: int, tickets: Sequence[int], since: int
+                ) -> list[LedgerEntry]:
+                    more = self.db.several(tickets), key, seq, since, key
+                    for first in range(1, seq, _SCANNED):
+                        end = min(seq, first + _SCANNED + 1)
+                        session.read([(text, (key, first, end, *more))])
+                    return _read_entries(session.read([(sql.KEPT, (name, seq))])[0])
+
+                for writes in decide(levels, drop):
+                    session.read(writes.statements())
+                session.read([(self.db.relock, ())])
+                session.write([])
+
+        self.db.retried(attempt, again=False)
 
     def digested(
         self, name: str, after: int, limit: int
@@ -370,7 +430,7 @@ class Storage:
 
     def reports(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
         """Return the digest up to an entry, and number, digest and body of the reports after it."""
-        digest, rows = _up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
+        digest, rows = _up_to(after, self._rows(name, sql.REPORTS, after, after, name, limit))
         return digest, [(seq, bytes(until).hex(), body) for seq, until, body in rows]
 
     def about(self, name: str, ticket: int) -> list[LedgerEntry]:

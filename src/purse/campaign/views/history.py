@@ -26,7 +26,7 @@ from purse.campaign.api.states import (
 )
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry
 from purse.campaign.ledger.records import HISTORY, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import SKIP, TicketRecord
 from purse.campaign.storage.storage import Storage
@@ -94,8 +94,11 @@ class History:
 
         load   finds the entries about a ticket that was finished before
         """
-        level = self.level
         for entry in entries:
+            if entry.kind == SEAL:
+                self._begin_at(orjson.dumps(entry.body["summary"]["history"]))
+                continue
+            level = self.level
             if entry.at > self._at:
                 self._move(entry.at)
             level.recall(entry, load)
@@ -111,6 +114,7 @@ class History:
             self._incidents.see(entry)
             if entry.kind != "asked" and entry.ticket is not None:
                 self._reported(entry, level.tickets.get(entry.ticket))
+        level = self.level
         level.labels.rows.clear()
         level.limited.clear()
         if len(level.tickets) > _MOST_TICKETS:
@@ -183,6 +187,12 @@ class History:
     @classmethod
     def from_json(cls, terms: Terms, text: bytes) -> History:
         """Return a history as a checkpoint has it."""
+        history = cls(terms)
+        history._begin_at(text)
+        return history
+
+    def _begin_at(self, text: bytes) -> None:
+        """Be what a checkpoint says."""
         (
             numbers,
             (head, balances, seq),
@@ -193,22 +203,22 @@ class History:
             incidents,
             test,
         ) = orjson.loads(text)
-        history = cls(terms)
-        for array, values in zip((*history._test, history._tops), test, strict=True):
+        for array, values in zip((*self._test, self._tops), test, strict=True):
             array[:] = values
         parts = [Balance(*counters) for counters in balances]
-        history.level = CampaignLevel(history._shown, seq, Head(**head), parts)
+        self.level = CampaignLevel(self._shown, seq, Head(**head), parts)
         for name, number in zip(_NUMBERS, numbers, strict=True):
-            setattr(history, name, number)
-        history._arms = [ArmStats(*facts) for facts in arms]
+            setattr(self, name, number)
+        self._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
-        history._series = TimeSeries(sample(*first))
-        history._series.width, history._series.points = width, [sample(*point) for point in points]
+        self._series = TimeSeries(sample(*first))
+        self._series.width, self._series.points = width, [sample(*point) for point in points]
         for span, points_of_span in recent.items():
-            history._recent_series[span].points.extend(sample(*point) for point in points_of_span)
-        history._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
-        history._incidents.take_over(incidents)
-        return history
+            self._recent_series[span] = RecentSeries(LENGTHS[span])
+            self._recent_series[span].points.extend(sample(*point) for point in points_of_span)
+        self._minute, self._incidents = LastMinute(), Incidents(self.terms)
+        self._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
+        self._incidents.take_over(incidents)
 
     def _move(self, at: int) -> None:
         """Let time pass: keep a sample if a slot of the series is over."""
@@ -345,17 +355,17 @@ class FollowedHistory:
 
     def follow(self) -> History:
         """Return the history up to the last entry of the journal."""
-        level, storage, name = self.history.level, self.storage, self.terms.name
+        history, storage, name = self.history, self.storage, self.terms.name
         read = -1
-        while read < level.seq:
-            read = level.seq
-            self.history.fold(storage.entries(name, read, _PAGE_SIZE), self._load)
-        if level.seq >= self._kept + _CHECKPOINT_EVERY:
-            self._kept, body = level.seq, seal(self.history.to_json())
+        while read < history.seq:
+            read = history.seq
+            history.fold(storage.entries(name, read, _PAGE_SIZE), self._load)
+        if history.seq >= self._kept + _CHECKPOINT_EVERY:
+            self._kept, body = history.seq, seal(history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
-                if digest := storage.reports(name, level.seq, 1)[0]:
-                    storage.keep(name, HISTORY, level.seq, digest, body)
-        return self.history
+                if digest := storage.reports(name, history.seq, 1)[0]:
+                    storage.keep(name, HISTORY, history.seq, digest, body)
+        return history
 
     def _load(self, ticket: int) -> list[LedgerEntry]:
         return self.storage.about(self.terms.name, ticket)

@@ -12,12 +12,66 @@ from typing import Any
 
 from purse.campaign.api.results import LabelStatus
 from purse.campaign.ledger.ask_inputs import Sums
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry, kept_by
 from purse.campaign.ledger.level import charge_move
 from purse.campaign.ledger.limits import LabelBudget
-from purse.campaign.ledger.records import Move, Units
+from purse.campaign.ledger.records import Balance, Move, Units
 from purse.campaign.ledger.ticket import TicketRecord, moved_between, texts
 from purse.campaign.terms.calendar import local_day
+
+
+class DaySums:
+    """The sums of each day's labels.
+
+    key   only labels with this key; None: with any
+    """
+
+    def __init__(self, time_zone: str, key: str | None = None) -> None:
+        self.time_zone, self.key = time_zone, key
+        self.by_day: dict[str, Sums] = {}
+        # whose cost is not known, with their days
+        self._tickets: dict[int, tuple[str, TicketRecord]] = {}
+
+    def add(self, entry: LedgerEntry) -> None:
+        """Count in the next entry of a journal."""
+        by_day, tickets = self.by_day, self._tickets
+        if entry.kind == SEAL:
+            self._begin_at(entry)
+        elif entry.kind == "asked":
+            if wanted := _with_key(entry.body.get("labels", {}), self.key):
+                day, ticket = local_day(self.time_zone, entry.at), TicketRecord.issued(entry)
+                move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
+                by_day.setdefault(day, Sums()).book(wanted, 1, move)
+                tickets[ticket.id] = day, ticket
+        elif entry.kind == "charged":
+            if wanted := _with_key(entry.body.get("labels", {}), self.key):
+                day = local_day(self.time_zone, entry.at)
+                by_day.setdefault(day, Sums()).book(wanted, 0, charge_move(entry))
+        elif entry.ticket in tickets:
+            day, before = tickets.pop(entry.ticket)
+            after = before.after(entry, None)
+            if move := moved_between(before, after):
+                by_day[day].book(_with_key(before.asked["labels"], self.key), 0, move)
+            if after.costs is None:  # a void ticket may cost something after all
+                tickets[after.id] = day, after
+
+    def _begin_at(self, seal: LedgerEntry) -> None:
+        """Count in what is sealed."""
+        for entry in kept_by(seal):
+            self.add(entry)
+        self.by_day.clear()
+        for day, rows in seal.body["state"]["days"]:
+            for key, value, tickets, parts in rows:
+                if wanted := _with_key({key: value}, self.key):
+                    move = [Balance(*counters)[:5] for counters in parts]
+                    self.by_day.setdefault(day, Sums()).book(wanted, tickets, move)
+
+    def facts(self) -> list[Any]:
+        """Return the sums as a seal has them."""
+        return [
+            [day, sorted([*label, *row] for label, row in sums.rows.items())]
+            for day, sums in sorted(self.by_day.items())
+        ]
 
 
 def labels_by_day(
@@ -29,30 +83,13 @@ def labels_by_day(
     key       only labels with this key; None: with any
     limit     the number of labels of a day at most, those on which most was spent
     """
-    by_day: dict[str, Sums] = {}
-    tickets: dict[int, tuple[str, TicketRecord]] = {}  # whose cost is not known, with their days
+    sums = DaySums(time_zone, key)
     for entry in entries:
-        if entry.kind == "asked":
-            if wanted := _with_key(entry.body.get("labels", {}), key):
-                day, ticket = local_day(time_zone, entry.at), TicketRecord.issued(entry)
-                move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
-                by_day.setdefault(day, Sums()).book(wanted, 1, move)
-                tickets[ticket.id] = day, ticket
-        elif entry.kind == "charged":
-            if wanted := _with_key(entry.body.get("labels", {}), key):
-                day = local_day(time_zone, entry.at)
-                by_day.setdefault(day, Sums()).book(wanted, 0, charge_move(entry))
-        elif entry.ticket in tickets:
-            day, before = tickets.pop(entry.ticket)
-            after = before.after(entry, None)
-            if move := moved_between(before, after):
-                by_day[day].book(_with_key(before.asked["labels"], key), 0, move)
-            if after.costs is None:  # a void ticket may cost something after all
-                tickets[after.id] = day, after
+        sums.add(entry)
     return [
         replace(status, day=day)
-        for day in sorted(by_day)
-        for status in labels(by_day[day].listed(), limit, {})
+        for day in sorted(sums.by_day)
+        for status in labels(sums.by_day[day].listed(), limit, {})
     ]
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from purse.base import amounts
 from purse.campaign.api.journal import Entry
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry
 from purse.campaign.terms.calendar import local_day
 from purse.campaign.views.labels import labels_by_day
 
@@ -62,6 +62,7 @@ class Books:
         self.names: set[str] = set()  # that may be booked
         self.sums: dict[_Key, _Sum] = {}
         self._charges: dict[str, tuple[int, int]] = {}  # their number and units, by request
+        self.sealed = ""  # the last day of which entries were sealed
 
     def add(self, journal: Iterable[Entry]) -> None:
         """Count in a whole journal."""
@@ -80,13 +81,17 @@ class Books:
                 arms = dict(enumerate(body.get("arms", ())))
             elif entry.kind == "arm_added":
                 arms[body["arm"]] = body["name"]
+            elif entry.kind == SEAL:
+                arms |= {arm: name for arm, name, *_ in body["state"]["level"][0]["arms"]}
+                last = local_day(self.time_zone, body["state"]["before"] - 1)
+                self.sealed = max(self.sealed, last)
             elif entry.kind == "asked":
                 labels = body.get("labels", {})
                 name = labels.get(self.label) if self.label else arms.get(body["arm"])
                 body = {**body, "labels": {} if name is None else {"": name}}
             if entry.kind == "charged":
                 self._charge(entry)
-            else:
+            elif entry.kind != SEAL:
                 yield LedgerEntry(*entry[:5], body, "")
         self.names |= set() if self.label else set(arms.values())
 
@@ -164,7 +169,9 @@ def reconcile(bill: Bill, books: Books, today: str) -> tuple[list[Row], Row]:
         request, charged = books.charged(day, name)
         has = books.sums.get((day, name), _Sum())
         row = Row(day, name, _units(total), has.paid + charged, request=request)
-        if name in books.names and day < today and not has.held:
+        if day <= books.sealed:
+            rows += [row._replace(finding="sealed")] * (row.billed > 0)
+        elif name in books.names and day < today and not has.held:
             pairs.append(_Pair(row, _units(rounding) + 1, has))  # the sum is rounded, too
         elif row.billed or has.tickets:
             finding = "open" if name in books.names else "no such name"

@@ -15,7 +15,7 @@ from purse.base import amounts
 from purse.campaign.api.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import SEAL, LedgerEntry
 from purse.campaign.ledger.ticket import SKIP
 from purse.campaign.rules.allowed_arms import allowed_arms, needs
 from purse.campaign.rules.asks import explored_arms
@@ -134,6 +134,10 @@ class _JournalReader:
         """Take in all entries."""
         level = self.level
         for entry in entries:
+            if entry.kind == SEAL:
+                raise InvalidInput(
+                    f"{self.path}: entries are sealed, and a replay needs all of them"
+                )
             try:
                 if entry.kind == "asked":
                     self.count_ask(entry)

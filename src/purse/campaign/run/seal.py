@@ -1,0 +1,210 @@
+"""Seals: the entries of a tree before a day go to an archive, and what they came to stays.
+
+What the entries before a cut came to becomes the seal of each level: see `purse.campaign.run.cut`.
+An entry `sealed` of its journal holds the digests of it. Then the entries are deleted, but for the
+first one, the last one and those that later ones may be about.
+"""
+
+import gzip
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from purse._version import __version__
+from purse.base.files import PRIVATE, make_folder, sync_folder, write_atomically
+from purse.base.json import compact_bytes
+from purse.campaign.api.defaults import SESSION_WITHIN
+from purse.campaign.api.results import Audit
+from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import POLICY
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.audit import audit, lines
+from purse.campaign.run.committer import writes_of
+from purse.campaign.run.cut import Cut, digest_of, kept_digest
+from purse.campaign.storage import sql
+from purse.campaign.storage.sql import LevelRows, StoredLevel, Writes
+from purse.campaign.storage.storage import Storage
+from purse.errors import InvalidInput, PurseError
+
+_DAY = 86_400_000  # ms
+_PAGE_SIZE = 5_000  # entries
+
+
+class Sealed(NamedTuple):
+    """What was sealed of a tree."""
+
+    name: str  # of its top level
+    entries: int
+    archive: Path
+
+
+def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Sealed | None:
+    """Seal the entries before a day of the whole tree that a level belongs to; None if it has none.
+
+    before   when the day begins, ms; at least a day ago, so that no session of before goes on
+    folder   of the archive, which is the file NAME-before-DAY.jsonl.gz; it must not be there yet
+
+    All of it is done or nothing; the archive may be left. Raise `PurseError` if an audit of the
+    tree finds something.
+    """
+    if before > storage.now() - _DAY:
+        raise InvalidInput(f"before={day}: must be a day that began at least a day ago")
+    names = [stored.level.name for stored in storage.tree(name)]
+    path = make_folder(folder) / f"{names[0]}-before-{day}.jsonl.gz"
+    if path.exists():
+        raise InvalidInput(f"archive={str(path)!r}: is there already; must be a new file")
+    cut, sizes = Cut(before, is_sealing=True), list[int]()
+
+    def write(raw: BinaryIO) -> None:
+        with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
+            file.write(compact_bytes({"purse": __version__, "tree": names, "before": day}) + b"\n")
+
+            def write_line(line: Sequence[Any]) -> None:
+                file.write(compact_bytes(line) + b"\n")
+                sizes.append(1)
+
+            outcome = audit(storage, names[0], cuts=[cut], write=write_line)
+        if outcome.findings:
+            raise PurseError(f"nothing is sealed: the audit finds {outcome.findings[0]}")
+
+    write_atomically(path, write, PRIVATE)
+    if not sizes:
+        path.unlink()
+        return None
+    sync_folder(path.parent)
+    archive = sha256(path.read_bytes()).hexdigest()
+    storage.put_seals(names, lambda rows, drop: _decided(rows, drop, cut, archive, storage.now()))
+    return Sealed(names[0], len(sizes), path)
+
+
+def _decided(
+    rows: Sequence[StoredLevel],
+    drop: Callable[..., list[LedgerEntry]],
+    cut: Cut,
+    archive: str,
+    now: int,
+) -> Iterator[Writes]:
+    """Yield what a seal writes in each level, see `Storage.put_seals`."""
+    stored, levels = dict[str, StoredLevel](), dict[int, Level]()
+    for row in rows:
+        if (replay := cut.replays.get(row.name)) is not None:
+            terms, head, above = replay.level.terms, replay.level.head, levels.get(row.parent or 0)
+            if (row.head.id, row.head.sealed) != (terms.id, head.sealed):
+                raise PurseError(f"{replay.level.title} was sealed or replaced meanwhile")
+            stored[row.name] = row
+            levels[row.key] = type(replay.level)(terms, row.seq, row.head, row.balances, above)
+    for key, level in levels.items():
+        name, transaction = level.terms.name, Transaction(level, now)
+        state = orjson.loads(cut.states[name])
+        taught = {e: text for e, text in cut.replays[name].taught.items() if int(e) > state["seq"]}
+        rest = {**cut.rests[name], "taught": taught}
+        parts = {"state": cut.states[name], "summary": compact_bytes(rest)}
+        seq = state["seq"]
+        kept = drop(name, key, seq, cut.tickets[name], cut.before - SESSION_WITHIN)
+        body = {
+            "seq": seq,
+            "digest": state["level"][0]["digest"],
+            "before": cut.before,
+            **{part: digest_of(content) for part, content in parts.items()},
+            "kept": kept_digest(kept),
+            "archive": archive,
+        }
+        transaction.renew()
+        transaction.add("sealed", body)
+        chain = level.chain()[::-1]
+        writes = writes_of(transaction, [stored[part.terms.name] for part in chain])
+        text = b'{"state":%b,"summary":%b}' % (parts["state"], parts["summary"])
+        for part in chain:
+            row = stored[part.terms.name]
+            now_, text_ = list(part.balances), part.head.to_json()
+            stored[row.name] = row._replace(balances=now_, seq=part.seq, text=text_)
+        yield writes._replace(seals=[(key, seq, text)])
+
+
+def audit_with(storage: Storage, name: str, archives: Iterable[Path]) -> Audit:
+    """Audit the whole tree that a level belongs to from its first entries on, with all archives of
+    it, the oldest first.
+
+    Raise `InvalidInput` if they are not what was sealed.
+    """
+    with _unsealed(storage, name, archives) as (copy, befores):
+        return audit(copy, name, cuts=[Cut(before) for before in sorted(befores)])
+
+
+@contextmanager
+def _unsealed(
+    storage: Storage, name: str, archives: Iterable[Path]
+) -> Iterator[tuple[Storage, set[int]]]:
+    """Yield a copy of a tree with its sealed entries, and the times before which they were sealed.
+
+    It is a file of SQLite that is gone in the end.
+    """
+    from purse.campaign.storage.sqlite import Sqlite
+
+    tree, befores = storage.tree(name), set[int]()
+    keys = {stored.level.name: stored.level.key for stored in tree}
+    with TemporaryDirectory(prefix="purse-") as folder:
+        copy = Storage(Sqlite(f"sqlite:///{folder}/copy.db"))
+        with copy.db.writing() as session:
+            session.read([("DROP INDEX purse_one_answer", ())])  # what was sealed may come again
+            for level, unfinished, balances, _, checkpoint in tree:
+                session.read([(sql.COPY_LEVEL, (*level[:5], level.text))])
+                opened = [(level.key, state, ticket, due) for ticket, state, due in unfinished]
+                labels = [(level.key, *row) for row in balances]
+                policy = [(level.key, POLICY, *checkpoint)] if checkpoint else []
+                session.read(Writes((), (), (), (), opened, labels, policy).statements())
+            rows = _all_rows(storage, tree, archives)
+            while page := list(islice(rows, _PAGE_SIZE)):
+                befores |= {entry.body["before"] for _, entry, *_ in page if entry.kind == "sealed"}
+                entries = [(keys[each], *entry.row(), *more) for each, entry, *more in page]
+                session.read([(sql.ADD_ENTRY, entries)])
+        try:
+            yield copy, befores
+        finally:
+            copy.close()
+
+
+def _all_rows(
+    storage: Storage, tree: Sequence[LevelRows], archives: Iterable[Path]
+) -> Iterator[tuple[str, LedgerEntry, bytes, int | None, str | None]]:
+    """Yield all entries of a tree, level by level, each with the rest of its row."""
+    seqs, digests = Counter[str](), defaultdict[str, str](str)
+    for path in archives:
+        for level, turn, entry in read_archive(path):
+            if entry.seq != (wanted := seqs[level] + 1):
+                begins = f"has entry {entry.seq} of {level!r}, not {wanted}"
+                raise InvalidInput(f"archive={str(path)!r}: {begins}; the oldest one comes first")
+            seqs[level], digests[level] = entry.seq, entry.chain(digests[level])
+            session = entry.body.get("session")
+            yield level, entry, bytes.fromhex(digests[level]), turn or None, session
+    for stored in tree:
+        level, seal = stored.level.name, storage.seal(stored.level.name)
+        last = seqs[level], digests[level]
+        if seal is not None and last != (seal.seq, seal.body["digest"]):
+            raise InvalidInput(f"archive: the entries of {level} are not all that were sealed")
+        for turn, _, _, entry, digest in lines(storage, 0, stored, last[0]):
+            yield level, entry, bytes.fromhex(digest), turn or None, entry.body.get("session")
+
+
+def read_archive(path: Path) -> Iterator[tuple[str, int, LedgerEntry]]:
+    """Yield level, turn and entry of each line of an archive.
+
+    Raise `InvalidInput` if it cannot be read.
+    """
+    try:
+        with gzip.open(path) as file:
+            next(file)
+            for line in file:
+                level, turn, *facts = orjson.loads(line)
+                yield level, turn, LedgerEntry.of_facts(facts)
+    except (OSError, EOFError, ValueError, TypeError, StopIteration, zlib.error) as error:
+        raise InvalidInput(f"archive={str(path)!r}: cannot be read: {error}") from None
