@@ -93,7 +93,9 @@ def written_types(item: Any) -> dict[str, str]:
     elif isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):
         every = [node for node in ast.walk(tree.args) if isinstance(node, ast.arg)]
         nodes = {node.arg: node.annotation for node in every} | {"return": tree.returns}
-    return {name: ast.unparse(node) for name, node in nodes.items() if node}
+    # a type in quotes is one that the file defines later
+    texts = {name: ast.unparse(node) for name, node in nodes.items() if node}
+    return {name: text.strip("'") for name, text in texts.items()}
 
 
 def comments(cls: type) -> dict[str, str]:

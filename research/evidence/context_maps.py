@@ -6,8 +6,6 @@ rows, at most 1,000, are a log of arms chosen uniformly, and the others are the 
 `ORDERS` random orders.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import tempfile
@@ -42,7 +40,7 @@ class Rows(NamedTuple):
     rewards: Floats  # (N, K)
     costs: Floats  # (N, K)
 
-    def at(self, rows: Any) -> Rows:
+    def at(self, rows: Any) -> "Rows":
         """Return some of the rows."""
         return Rows(*(part[rows] for part in self))
 

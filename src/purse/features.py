@@ -6,8 +6,6 @@ before it.
 Numbers are rounded to 32 bits, so that what a journal keeps is what was seen.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import struct
@@ -107,7 +105,7 @@ class Waves(NamedTuple):
     seed: int = 0
 
     @classmethod
-    def of(cls, text: Any) -> Waves | None:
+    def of(cls, text: Any) -> "Waves | None":
         """Return the map from what users write, such as "fourier:48,seed=1"; None: no map.
 
         Raise `InvalidInput` when it is not allowed.
@@ -140,7 +138,7 @@ class Features:
     @classmethod
     def of(
         cls, declared: Any, *, n_arms: int, per_arm: bool = False, map: str | None = None
-    ) -> Features:
+    ) -> "Features":
         """Return the features from what users write.
 
         declared   None or 0: no features; a number of unnamed ones; a list of names; or a mapping

@@ -64,8 +64,6 @@ Amounts are int64 units of 1e-9 (see `purse.base.amounts`) if a name ends in `un
 and inside `Problem` and `World`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -153,7 +151,7 @@ class Problem:
         stop: str = "exit",
         n_features: int = 0,
         per_arm: bool = False,
-    ) -> Problem:
+    ) -> "Problem":
         """Return the problem from numbers in the user's unit.
 
         n_arms, n_resources, plays   K, d and m: at least 1, and m at most K

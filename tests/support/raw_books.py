@@ -7,8 +7,6 @@ was answered. It writes one line of JSON: what it has found, and how much it has
 have one resource.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys
@@ -62,7 +60,7 @@ class Level:
     """A campaign or an account, as the entries make it."""
 
     row: Row
-    above: Level | None = None
+    above: "Level | None" = None
     seq: int = 0
     period: int = 1
     allowance: int = 0
@@ -73,7 +71,7 @@ class Level:
     answers: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     kinds: Counter[Any] = field(default_factory=Counter)  # of ticket and kind
 
-    def chain(self) -> list[Level]:
+    def chain(self) -> "list[Level]":
         return [self, *(self.above.chain() if self.above else [])]
 
     @property

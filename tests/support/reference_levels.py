@@ -2,8 +2,6 @@
 have in common, and an account, which adds up what is below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -179,7 +177,7 @@ class Level(Renewed):
     requests: dict[str, tuple[object, ...]]
 
     @property
-    def levels(self) -> Sequence[Level]:
+    def levels(self) -> "Sequence[Level]":
         """All whose budgets it takes from, from the top down to itself."""
         raise NotImplementedError
 
@@ -300,7 +298,7 @@ class Account(Level):
     resources: tuple[str, ...]
     given: Units  # its budget at first, and the allowance of each period
     clock: Callable[[], int]  # ms
-    parent: Account | None = None
+    parent: "Account | None" = None
     renewed: Periods | None = None
     status: str = "running"
     entries: int = 1  # it was created
@@ -349,7 +347,7 @@ class Account(Level):
         return [cost for child in self.children for cost in child.costs()]
 
     @property
-    def levels(self) -> list[Account]:
+    def levels(self) -> "list[Account]":
         """From the top down to this."""
         return [*(self.parent.levels if self.parent else []), self]
 

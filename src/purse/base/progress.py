@@ -4,8 +4,6 @@ notebook that goes away, and plain lines elsewhere, on stderr. It never runs bac
 A thread shows what was said last: the work itself may import or compile and say nothing meanwhile.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -29,7 +27,7 @@ def _in_notebook() -> bool:
     return hasattr(shell, "kernel")
 
 
-_WHOLE: ContextVar[Progress | None] = ContextVar("WHOLE", default=None)
+_WHOLE: "ContextVar[Progress | None]" = ContextVar("WHOLE", default=None)
 
 
 class Progress:
@@ -38,7 +36,7 @@ class Progress:
     outer   the longer work that this one is a part of, which shows it
     """
 
-    def __init__(self, title: str, outer: Progress | None = None) -> None:
+    def __init__(self, title: str, outer: "Progress | None" = None) -> None:
         self.outer, self.whole = outer, title
         self.began = time.monotonic()
         self.last_line = self.began + _QUIET_S - _BETWEEN_LINES

@@ -3,8 +3,6 @@
 They are kept, and shared by threads. A child of `fork` makes its own.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import socket

@@ -1,7 +1,5 @@
 """A job: everything that decides the numbers of a simulation, checked and put together."""
 
-from __future__ import annotations
-
 import math
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -46,7 +44,7 @@ class Job(NamedTuple):
         """Whether masks are counted: the policy wants them, and arms may be down."""
         return len(self.game.up) > 0 and wants_masks(self.policy)
 
-    def as_python(self) -> Job:
+    def as_python(self) -> "Job":
         """Return the job as plain Python plays it, unless that computes other numbers."""
         return self._replace(in_python=not getattr(self.policy, "COMPILED", False))
 

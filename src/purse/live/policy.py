@@ -1,7 +1,5 @@
 """`purse.Policy`: a policy in memory that is asked for arms and told their rewards and costs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -98,7 +96,7 @@ class Policy(PolicyMemory):
         self._begin(policy, problem, seed, declared)
 
     @classmethod
-    def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> Policy:
+    def of(cls, problem: Problem, policy: str | ModuleType, *, seed: int, stop: str) -> "Policy":
         """Return a live policy for a `Problem`, under this stop rule."""
         live = cls.__new__(cls)
         live._begin(policy, replace(problem, stop=stop), seed)
@@ -407,7 +405,7 @@ class Policy(PolicyMemory):
             save_file.save(path, facts_of(self), self.state._asdict())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, allow_policy_file: bool = False) -> Policy:
+    def load(cls, path: str | os.PathLike[str], *, allow_policy_file: bool = False) -> "Policy":
         """Return the policy that `save` wrote to this file, with its open tickets.
 
         allow_policy_file   whether to run a policy file that the file names: it is code, so both

@@ -1,7 +1,5 @@
 """The inputs of a live policy: its choices in the workspace, and the reports of its user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -28,7 +26,7 @@ class Round(NamedTuple):
     initial: bool = False
 
     @classmethod
-    def read(cls, values: Sequence[Any]) -> Round:
+    def read(cls, values: Sequence[Any]) -> "Round":
         """Return a round from the lists of a JSON file."""
         t, arms, probabilities, excluded, attempt, initial = values
         return cls(t, tuple(arms), tuple(probabilities), tuple(excluded), attempt, initial)

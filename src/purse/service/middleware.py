@@ -2,8 +2,6 @@
 with problems, and logs and counts the answer.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time
@@ -73,7 +71,7 @@ class RequestMiddleware:
         finally:
             context.finish(self.metrics)
 
-    async def admit(self, context: _RequestContext, receive: Receive) -> None:
+    async def admit(self, context: "_RequestContext", receive: Receive) -> None:
         """Let a request in, with its body read; or raise what is answered instead."""
         scope, headers, state = context.scope, context.headers, context.state
         context.principal = state["principal"] = principal = self.guard.principal(headers)

@@ -2,8 +2,6 @@
 the storage. Those that write may wait for its lock, and those that read have threads of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -92,7 +90,7 @@ def route(path: str, **operations: Operation) -> Route:
     return Route(path, _Endpoint(path, operations))
 
 
-def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Route]:
+def verb_routes(budgets: Budgets, threads: "Threads", metrics: Metrics) -> list[Route]:
     """Return the routes of all verbs, asks and tells first."""
     operations: dict[str, dict[str, Operation]] = {}
     for of in CLASSES:
@@ -105,7 +103,7 @@ def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Ro
 
 
 def _answering(
-    of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
+    of: type[AnyBudget], row: Verb, budgets: Budgets, threads: "Threads", metrics: Metrics
 ) -> _Answer:
     """Return the handler of the requests of a verb."""
     parts = [argument.name for argument in row.arguments.values() if argument.location == "path"]

@@ -5,8 +5,6 @@ Each attempt of an SDK has a ticket of its own. What is known to have cost nothi
 once; if nobody knows, the hold stays, and counts as spent once it expires.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import time
@@ -289,7 +287,7 @@ class Transport:
 
     # what a client does with a transport
 
-    def __enter__(self) -> Transport:
+    def __enter__(self) -> "Transport":
         self.inner.__enter__()
         return self
 
@@ -300,7 +298,7 @@ class Transport:
         """Close the transport that does the work."""
         self.inner.close()
 
-    async def __aenter__(self) -> Transport:
+    async def __aenter__(self) -> "Transport":
         await self.inner.__aenter__()
         return self
 

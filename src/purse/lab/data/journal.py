@@ -2,8 +2,6 @@
 was drawn with, what it brought and what it cost.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -92,7 +90,7 @@ def read_journal_log(path: Path, question: Question) -> Log:
     )
 
 
-def _read_contexts(reader: _JournalReader) -> Contexts | None:
+def _read_contexts(reader: "_JournalReader") -> Contexts | None:
     """Return the contexts of the tickets with a reward; None if not all have one."""
     features = reader.terms.context
     rows = [numbers for numbers in reader.contexts if numbers is not None]

@@ -10,8 +10,6 @@ A block has rows that follow each other, so that good and bad days are part of t
 stay whole, if a column names them. For independent rows this costs 7% of the width.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +78,7 @@ class BlockMeans:
         session: Ints | None = None,
         share: Floats | None = None,
         ends: tuple[float, float] | None = None,
-    ) -> BlockMeans:
+    ) -> "BlockMeans":
         """Return the means of n rows in the order of time.
 
         arm      (n,) from 0

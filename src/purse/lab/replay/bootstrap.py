@@ -12,8 +12,6 @@ rows widen it. Replicates have the same rows for every player, so that two playe
 compared by the difference in each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -82,7 +80,7 @@ class Resampled(NamedTuple):
         mean, half = float(values.mean()), t_quantile(BLOCKS - 1, LEVEL) * error
         return Estimate(mean, error, mean - half, mean + half)
 
-    def ahead(self, other: Resampled) -> Estimate:
+    def ahead(self, other: "Resampled") -> Estimate:
         """Return how much more this player gains, by the same paths and the same replicates."""
         return Resampled(*map(_difference, self, other)).estimate()
 

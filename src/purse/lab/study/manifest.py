@@ -1,7 +1,5 @@
 """The facts about a study or a replay, and the manifest that keeps them in a study's folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -69,7 +67,7 @@ class StudyFacts(Facts):
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @staticmethod
-    def from_json(stored: Mapping[str, Any]) -> StudyFacts:
+    def from_json(stored: Mapping[str, Any]) -> "StudyFacts":
         """Read the facts from a stored manifest; those of a table's replay are `TableFacts`.
 
         Raise `InvalidInput` where another version of purse has written them.

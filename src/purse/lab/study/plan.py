@@ -1,7 +1,5 @@
 """A plan: policies, worlds, budgets and paths, checked before anything runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +67,7 @@ class Plan:
         stop: Any,
         title: str | None,
         delay: Any = 0,
-    ) -> Plan:
+    ) -> "Plan":
         """Return the plan from what a user gives: one thing or several of each."""
         chosen = {
             label: as_module(policy) for label, policy in _labelled("policy", policies).items()

@@ -16,8 +16,6 @@ no round may be skipped, and the third is B times the largest E[r]/E[c] over pol
 context to an arm. Gains are in the user's unit.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -59,7 +57,7 @@ class ContextTable(NamedTuple):
     rounds: int | None = None  # T; None: only the budget ends the game
 
     @classmethod
-    def of(cls, world: World) -> ContextTable:
+    def of(cls, world: World) -> "ContextTable":
         """Return the table of a world with contexts.
 
         Raise `InvalidInput` when the world has none, or is not a table of equally likely rows.
