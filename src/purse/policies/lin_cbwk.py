@@ -53,11 +53,11 @@ from purse.kernels import choice, kernel, log, rounds_of, theory_or
 from purse.kernels.pace_price import Pace, multiplicative_prices, new_pace, worthwhile_rule
 from purse.kernels.primal_dual import common_budget
 from purse.kernels.regression import (
+    Regression,
     add_plain_report,
     leverage,
     new_regression,
     predict,
-    regression_of,
 )
 from purse.types import Floats, Now, Play, Problem
 
@@ -77,16 +77,6 @@ class LinCBwKParams(NamedTuple):
     factors: Floats  # (d,) of the costs
     cost_min: Floats  # (K, d) rescaled
     cost_max: Floats  # (K, d)
-
-
-class LinCBwKState(NamedTuple):
-    # G = 1 if arms share their coefficients, else K
-    inverse: Floats  # (G, n, n) this and the next five: see `Regression`
-    coefficients: Floats  # (G, 1 + d, n)
-    squares: Floats  # (G, 1 + d)
-    sums: Floats  # (G, 1 + d)
-    tops: Floats  # (G, 1 + d)
-    reports: Floats  # (G,)
 
 
 class LinCBwKScratch(NamedTuple):
@@ -129,12 +119,13 @@ def params(
     )
 
 
-def init(params: LinCBwKParams, problem: Problem) -> LinCBwKState:
+def init(params: LinCBwKParams, problem: Problem) -> Regression:
+    """Return the regressions of all arms, or the one that they share."""
     _, numbers = problem.context_shape
     groups = 1 if params.shared else problem.n_arms
     model = new_regression(groups, 1 + problem.n_resources, numbers, RIDGE)
     model.coefficients[:] = 0.0
-    return LinCBwKState(*model)
+    return model
 
 
 def scratch(params: LinCBwKParams, problem: Problem) -> LinCBwKScratch:
@@ -154,19 +145,18 @@ def radius_at(params: LinCBwKParams, t: int, n_resources: int) -> float:
 
 
 @kernel
-def score(params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now) -> None:
+def score(params: LinCBwKParams, state: Regression, scratch: LinCBwKScratch, now: Now) -> None:
     """Write the score of each arm."""
-    model = regression_of(state)
     n_resources = scratch.prices.shape[0]
     multiplicative_prices(params.pace, now, params.step, scratch.prices)
     radius = radius_at(params, now.t, n_resources)
     for i in range(scratch.scores.shape[0]):
         group = 0 if params.shared else i
         x = now.context[min(i, now.context.shape[0] - 1)]
-        width = radius * math.sqrt(leverage(model, group, x))
-        worth = min(1.0, max(0.0, predict(model, group, 0, x) + width))
+        width = radius * math.sqrt(leverage(state, group, x))
+        worth = min(1.0, max(0.0, predict(state, group, 0, x) + width))
         for j in range(n_resources):
-            cost = params.factors[j] * predict(model, group, 1 + j, x) - width
+            cost = params.factors[j] * predict(state, group, 1 + j, x) - width
             cost = min(params.cost_max[i, j], max(params.cost_min[i, j], cost))
             worth -= params.z * scratch.prices[j] * cost
         scratch.scores[i] = worth
@@ -177,9 +167,9 @@ choose, probabilities = worthwhile_rule(score)
 
 @kernel
 def update(
-    params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now, play: Play
+    params: LinCBwKParams, state: Regression, scratch: LinCBwKScratch, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     x = now.context[min(i, now.context.shape[0] - 1)]
     group = 0 if params.shared else i
-    add_plain_report(regression_of(state), group, x, scratch.gains, play.rewards[0], play.costs[0])
+    add_plain_report(state, group, x, scratch.gains, play.rewards[0], play.costs[0])
