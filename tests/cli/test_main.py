@@ -19,7 +19,10 @@ from purse.cli.lab import lab
 from tests.support.cli import NEW, Command, Run, check_mistake, complaint
 from tests.support.paths import ROOT
 
-TOP = "campaign account apply recommend serve token webhook demo replay compare lab policies warm"
+TOP = (
+    "campaign account apply recommend serve token webhook storage demo replay compare lab policies "
+    "warm"
+)
 LAB = "simulate regret init run status show report bounds optimum worlds"
 
 

@@ -305,6 +305,18 @@ def office(harness: StorageHarness) -> None:
     desk.set_budget(7, request_id="today")
 
 
+def guarded(harness: StorageHarness) -> Any:
+    """A campaign of version 2 of `replan`, with an option that version 3 no longer has."""
+    campaign = harness.create(
+        "guarded", arms={"small": "0.1", "large": 1}, budget=20, seed=31,
+        policy="replan:guard=0.5,looks=0.02",
+    )  # fmt: skip
+    for turn in range(20):
+        pay(campaign, "0.1" if turn % 3 else "0.05", turn % 2, arms=["small"] if turn < 4 else None)
+    ask(campaign, 2)
+    return campaign
+
+
 def replan_campaign(harness: StorageHarness, n_reports: int = 10_000) -> Any:
     """A campaign of `replan` with many reports, of which every hundredth costs four times its
     hold.

@@ -3,9 +3,9 @@ part of a bill above its hold was an `overrun` and no part of what was spent: as
 
 `python -m tests.support.old_storages 10` writes those of version 10 anew into `schema-10/`: a file
 of SQLite, and the same campaigns as a dump of PostgreSQL. With an address, such as sqlite:///FILE,
-it makes there a campaign of `replan` with 10,000 reports, which is too large to be kept. Both need
-the code that wrote such tables, with its `src` first in PYTHONPATH: commit c4fdcf25 for version 9,
-commit bab31baa for version 10.
+it makes there a campaign of `replan` with 10,000 reports, which is too large to be kept; with a
+file that ends in .jsonl, the export `first-rules/guarded.jsonl`. All need the code that wrote such
+tables, with its `src` first in PYTHONPATH: commit c4fdcf25 for version 9, bab31baa for version 10.
 """
 
 import gzip
@@ -20,8 +20,14 @@ from unittest.mock import patch
 
 from benchmarks.servers import postgres
 from purse import Campaign
-from tests.support.old_campaigns import DAY, GAMES, pay, replan_campaign
-from tests.support.storages import START, PostgresHarness, SqliteHarness, StorageHarness
+from tests.support.old_campaigns import DAY, GAMES, guarded, pay, replan_campaign
+from tests.support.storages import (
+    START,
+    MemoryHarness,
+    PostgresHarness,
+    SqliteHarness,
+    StorageHarness,
+)
 
 VERSIONS = (9, 10)
 EVERY = {  # the constants that say how often readers leave checkpoints
@@ -111,6 +117,8 @@ if __name__ == "__main__":
     (what,) = sys.argv[1:]
     if what.isdigit():
         write(int(what))
+    elif what.endswith(".jsonl"):
+        guarded(MemoryHarness()).export(what)
     else:
         is_file = what.startswith("sqlite:///")
         path = Path(what.removeprefix("sqlite:///"))

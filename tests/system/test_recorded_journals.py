@@ -16,6 +16,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.run import committer
 from purse.campaign.run.learner import Learner
 from purse.errors import CampaignExists
+from purse.policies import replan
 from tests.support.sample_campaigns import DIGESTS, FOLDER, OF_TEAM, SAMPLES, TEAM
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -92,6 +93,19 @@ def test_a_journal_of_the_first_rules_is_folded_and_handed_over(name: str) -> No
     ]
     assert {entry.kind for entry in journal[len(entries) :]} <= {"handed_over", "event"}
     assert campaign.audit().findings == ()
+
+
+def test_an_export_of_an_earlier_version_of_a_policy_is_handed_over() -> None:
+    """Version 2 of `replan` had an option `guard`."""
+    file = FOLDER / "first-rules" / "guarded.jsonl"
+    campaign = Campaign.restore(file, storage=MemoryHarness().storage())
+    (entry,) = [entry for entry in campaign.journal() if entry.kind == "handed_over"]
+    assert entry.body["before"] == ["replan:guard=0.5,looks=0.02", 2]
+    assert entry.body["policy"] == ["replan:looks=0.02", replan.VERSION]
+    campaign.tell(campaign.ask(), 1, "0.1")
+    audit = campaign.audit()
+    assert audit.findings == ()
+    assert "were chosen by version 2 of replan:guard=0.5,looks=0.02" in "".join(audit.notes)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -613,7 +613,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         from purse.campaign.run.teacher import take_over
 
         said = self._local.do(take_over)
-        return said or f"campaign {self.name!r}: this version of its policy is in charge already"
+        if not said:
+            return f"campaign {self.name!r}: this version of its policy is in charge already"
+        return f"handed over {said}"
 
     def tickets(
         self, states: kinds.States = OPEN, limit: int = 1_000, after: int = 0

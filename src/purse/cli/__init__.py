@@ -15,7 +15,18 @@ from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.base.text import legible
-from purse.cli import apply, catalog, demo, environment, lab, recommend, replay, serve, study
+from purse.cli import (
+    apply,
+    catalog,
+    demo,
+    environment,
+    lab,
+    recommend,
+    replay,
+    serve,
+    storage,
+    study,
+)
 from purse.cli.groups import Sections, account, campaign
 from purse.cli.options import PATH, option
 from purse.errors import InvalidInput, PurseError
@@ -68,6 +79,7 @@ cli.add_sections(
             serve.serve,
             serve.token,
             serve.webhook,
+            storage.storage,
             demo.demo,
         ],
         "Ask your own data": [replay.replay],

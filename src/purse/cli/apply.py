@@ -100,11 +100,11 @@ def _entry(kind: str, name: str, table: dict[str, Any], where: str) -> _Entry:
 def _compare(entries: list[_Entry], address: str) -> list[_Change]:
     """Return the step of each entry. Raise what its creation or its change would raise."""
     from purse.campaign.run import local_level
-    from purse.campaign.storage.connect import connect, in_memory
+    from purse.campaign.storage.connect import in_memory
 
     refuse_server(address)
     try:
-        storage = connect(address, create=False)
+        storage = local_level.connect_storage(address)
     except NoSuchStorage:
         storage = in_memory()
     there = {name: kind for kind in _OF for name in storage.names(kind)}

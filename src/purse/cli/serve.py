@@ -223,12 +223,12 @@ def run(file: Path, once: bool, storage: str) -> None:
     It goes on until SIGTERM or Ctrl-C. A receiver is told of events from the moment it is first
     seen. `purse serve --webhooks FILE` does the same beside the service.
     """
-    from purse.campaign.storage.connect import connect
+    from purse.campaign.run.local_level import connect_storage
     from purse.campaign.webhooks.file import read_file
     from purse.campaign.webhooks.follower import Follower, deliver, following
 
     receivers = read_file(file)
-    opened = connect(storage, create=False)
+    opened = connect_storage(storage)
     followers = [Follower(opened, receiver) for receiver in receivers]
     if once:
         deliver(followers)

@@ -9,7 +9,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from purse.campaign.storage.connect import connect
+from purse.campaign.run.local_level import connect_storage
 from purse.campaign.webhooks.file import read_file
 from purse.campaign.webhooks.follower import Follower, following
 from purse.policies import runs_files
@@ -46,7 +46,7 @@ class Service:
         if tokens is not None:
             tokens.current()  # a file that cannot be read is refused now
         receivers = [] if settings.webhooks is None else read_file(settings.webhooks)
-        self.storage = storage = connect(settings.storage)
+        self.storage = storage = connect_storage(settings.storage, create=True)
         self.budgets, self._runs_files = Budgets(storage), settings.allow_policy_files
         self.views, self.threads = LiveViews(storage), Threads()
         self.followers = [Follower(storage, receiver) for receiver in receivers]

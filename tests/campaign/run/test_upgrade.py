@@ -1,17 +1,27 @@
 """Storages of an earlier purse go on with this one; nothing of their journals is lost."""
 
+import signal
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from purse import Account, AskRefused, Campaign, PurseError
+from purse import Account, AskRefused, Campaign, InvalidInput, PurseError
 from purse.base import amounts
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
-from purse.campaign.run.upgrade import upgrade
-from tests.campaign.storage.test_migrate import bills, everything, rows
+from purse.campaign.run import local_level
+from purse.campaign.run.upgrade import plan, upgrade
+from purse.campaign.storage import schema
+from purse.errors import StorageUnavailable
+from purse.policies import replan
+from tests.campaign.storage.test_migrate import bills, everything, rows, version
+from tests.support.old_campaigns import DAY
 from tests.support.old_storages import VERSIONS, load
-from tests.support.storages import StorageHarness
+from tests.support.processes import forked, printed
+from tests.support.soak import scale
+from tests.support.storages import SqliteHarness, StorageHarness
 
 
 @pytest.fixture
@@ -36,17 +46,42 @@ def levels(harness: StorageHarness) -> list[Any]:
 def test_all_that_was_billed_is_spent_and_every_audit_is_clean(any_old: StorageHarness) -> None:
     old = any_old
     paid, journals = bills(old), rows(old, "SELECT level, seq, body FROM purse_journal")
-    upgrade(old.address)
+    before, planned = everything(old), plan(old.address)
+    assert everything(old) == before
+    said = upgrade(old.address)
     opened = levels(old)
-    assert len(opened) in (17, 7)
+    over = ["campaign 'forecast' from version 2 of replan to version 3 of replan"]
+    over *= planned.version == 9
+    assert said == [f"handed over {text}" for text in over]
+    would = [f"would hand over {text}" for text in over]
+    assert planned[1:] == (len(opened), len(before["journal"]), would)
     for level in opened:
         assert level.audit().findings == (), level.name
         for number, purse in enumerate(level.status().purses):
             spent = paid.get((level.name, "", "", number), 0)
             assert purse.spent == amounts.text(spent), level.name
         kinds = [entry.kind for entry in level.journal()]
-        assert kinds.count("handed_over") == 1 or len(opened) == 7
+        assert kinds.count("handed_over") == 1 or planned.version == 10
     assert set(journals) <= set(rows(old, "SELECT level, seq, body FROM purse_journal"))
+
+
+def test_campaigns_are_asked_and_told_on(any_old: StorageHarness) -> None:
+    upgrade(any_old.address)
+    any_old.clock += DAY
+    told = []
+    for campaign in levels(any_old):
+        if isinstance(campaign, Campaign):
+            options: dict[str, Any] = {}
+            if campaign.terms.features:
+                campaign.resume()
+                options["context"] = {"length": 5, "kind": "chat", "x": 0.5}
+            held = campaign.tickets(["held"])
+            with suppress(AskRefused):
+                held.append(campaign.ask(**options))
+                told.append(campaign.name)
+            campaign.tell_many([(one, 1, one.held) for one in held if not one.skipped])
+        assert campaign.audit().findings == (), campaign.name
+    assert {"chat", "forecast", "contexts"} <= set(told) or {"desk", "contexts"} <= set(told)
 
 
 def test_what_is_personal_gets_salts_and_all_else_keeps_its_digest(any_old: StorageHarness) -> None:
@@ -104,3 +139,85 @@ def test_both_databases_hold_the_same_journals(
         "conflict", "topped_up", "renewed", "clock", "paused", "resumed", "ended", "arm_added",
         "arm_retired", "arm_changed", "alerts_set", "event", "joined", "handed_over",
     }  # fmt: skip
+
+
+def test_a_small_storage_is_upgraded_when_it_is_opened(
+    old: StorageHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large one is not: one line names the command."""
+    monkeypatch.setattr("purse.campaign.run.upgrade.FEW", 100)
+    with pytest.raises(StorageUnavailable) as refused:
+        Campaign.names(storage=old.address)
+    said = f"has schema version 9 and this version of purse knows {schema.VERSION}: "
+    assert f"{said}`purse storage migrate` takes it there" in str(refused.value)
+    assert version(old) == 9
+    monkeypatch.undo()
+    campaign = Campaign.open("forecast", storage=old.address)
+    assert version(old) == schema.VERSION
+    assert campaign.audit(full=True).findings == ()
+
+
+def test_a_policy_that_cannot_play_keeps_nobody_waiting(
+    old: StorageHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replan, "VERSION", 1)
+    (said,) = plan(old.address).said
+    assert said == (
+        "campaign 'forecast' cannot go on, because its policy cannot play: campaign 'forecast' was "
+        "played by version 2 of replan, and this is version 1: upgrade purse"
+    )
+    assert upgrade(old.address) == [said]
+    campaign = Campaign.open("forecast", storage=old.address)
+    with pytest.raises(InvalidInput, match="this is version 1: upgrade purse"):
+        campaign.ask()
+    monkeypatch.undo()
+    assert local_level.hand_over_all(campaign.storage) == [
+        "handed over campaign 'forecast' from version 2 of replan to version 3 of replan"
+    ]
+    assert local_level.hand_over_all(campaign.storage) == []
+    assert campaign.audit(full=True).findings == ()
+
+
+UPGRADE = """
+import sys
+from unittest.mock import patch
+import psycopg
+from purse.campaign.run.upgrade import upgrade
+from tests.support.fault_injection import Disk, KillPoint, always
+address, stop = sys.argv[1], int(sys.argv[2])
+point = KillPoint("step", stop)
+if address.startswith("sqlite"):  # anything that is asked of the disk
+    disk = Disk()
+    disk.watch = lambda *_: point("step")
+    address += f"?vfs={disk.name}"
+else:
+    point.wrap(psycopg.Connection, "execute", always("step"), always("step"))
+upgrade(address)
+print(stop - point.n)
+"""
+
+
+def test_killed_anywhere_it_is_old_or_new(
+    make_harness: Callable[[str], StorageHarness], shared: StorageHarness, tmp_path: Path
+) -> None:
+    is_file = isinstance(shared, SqliteHarness)
+    other = make_harness("sqlite" if is_file else "postgres")
+    load(other)
+    steps = int(printed(UPGRADE, other.address, 10**9, out=tmp_path / "steps"))
+    load(shared)
+    before, places = everything(shared), scale(4, 50)
+    found = []
+    for place in range(places):
+        stop = 1 + place * (steps - 1) // (places - 1)
+        process = forked(UPGRADE, shared.address, stop, out=tmp_path / "out")
+        process.join(120)
+        assert process.exitcode == -signal.SIGKILL, (stop, (tmp_path / "out").read_text())
+        found.append(version(shared))
+        if found[-1] == 9:
+            assert everything(shared) == before
+    print(found, steps)
+    assert found[0] == 9
+    assert found == sorted(found)
+    upgrade(shared.address)
+    assert all(level.audit().findings == () for level in levels(shared))
+    assert not list(tmp_path.glob("*-before-*"))  # copies

@@ -75,7 +75,7 @@ def set_version(harness: StorageHarness, version: int) -> None:
     ("version", "words"),
     [
         (schema.VERSION + 1, "upgrade purse"),
-        (schema.VERSION - 1, "migrate it"),
+        (schema.VERSION - 1, "`purse storage migrate` takes it there"),
         (8, "use the purse"),
     ],
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from purse.base import amounts
+from purse.base.spec import parse
 from purse.campaign.api.states import ENDED, RUNNING
 from purse.campaign.ledger.ask_inputs import check_keys
 from purse.campaign.ledger.campaign_level import CampaignLevel
@@ -71,7 +72,8 @@ def hand_over(
     transaction: Transaction, policy: list[Any] | None = None, taught_from: int | None = None
 ) -> str:
     """Let the policy choose that has learnt with what arms may cost by now, and the rules of this
-    version decide, unless both do so already; return a sentence if another policy takes over.
+    version decide, unless both do so already; return which policy takes over from which, "" if
+    none does.
 
     policy        that is to choose, see `CampaignLevel.policy`; None: the one in charge
     taught_from   the last entry of the seal from whose sums it has learnt; None: that of the last
@@ -84,14 +86,25 @@ def hand_over(
         is_taught &= taught_from in (None, head.taught_from)
         if policy is not None and policy != before:
             body = {"policy": policy, "before": before}
-            text = (
-                f"{level.title}: version {policy[1]} of {policy[0]} has learnt from its reports "
-                f"and takes over from version {before[1]} of {before[0]}"
-            )
+            text = handing_over(level.title, before, policy)
     if body or not is_taught or head.rules < RULES:
         sealed = head.sealed if taught_from is None else taught_from
         transaction.add("handed_over", {**body, "sealed": sealed} if sealed else body)
     return text
+
+
+def handing_over(title: str, before: list[Any], policy: list[Any]) -> str:
+    """Return which policy takes over from which.
+
+    >>> handing_over("campaign 'a'", ["replan:guard=.5", 2], ["replan", 3])
+    "campaign 'a' from version 2 of replan:guard=.5 to version 3 of replan, without guard"
+    """
+    gone = sorted(parse(before[0])[1].keys() - parse(policy[0])[1].keys())
+    dropped = f", without {', '.join(gone)}" if gone else ""
+    return (
+        f"{title} from version {before[1]} of {before[0]} to version {policy[1]} of {policy[0]}"
+        f"{dropped}"
+    )
 
 
 def set_status(transaction: Transaction, kind: str, status: str) -> None:

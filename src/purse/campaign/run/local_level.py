@@ -6,6 +6,7 @@ does.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -25,11 +26,14 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction, unknown_ticket
+from purse.campaign.run import upgrade
 from purse.campaign.run.audit import audit
 from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
 from purse.campaign.run.levels import TERMS, LevelReader
 from purse.campaign.run.restore import read_journal, restore
+from purse.campaign.run.teacher import try_take_over
 from purse.campaign.storage.connect import connect
+from purse.campaign.storage.schema import OldTables
 from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import Arms
@@ -46,6 +50,7 @@ from purse.errors import (
     invalid,
     suggest,
 )
+from purse.policies import runs_files
 
 _LOGGER = logging.getLogger(__name__)
 _PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
@@ -231,11 +236,30 @@ class LocalLevel:
                 )
 
 
-def connect_storage(storage: Any, token: str | None, *, create: bool = False) -> Storage:
-    """Return the storage behind an address; `create` says whether a missing file is made."""
+def connect_storage(storage: Any, token: str | None = None, *, create: bool = False) -> Storage:
+    """Return the storage behind an address; `create` says whether a missing file is made. One of
+    an earlier version is upgraded if that is a matter of seconds.
+    """
     if token is not None:
         raise InvalidInput("token: must be left out, since only a server has tokens")
+    try:
+        return connect(storage, create=create)
+    except OldTables:
+        if upgrade.plan(storage).entries > upgrade.FEW:
+            raise
+    # no file of somebody runs unasked
+    context = copy_context()
+    context.run(runs_files.set, False)
+    context.run(upgrade.upgrade, storage)
     return connect(storage, create=create)
+
+
+def hand_over_all(storage: Storage) -> list[str]:
+    """Let the policies of all campaigns take over as this purse has them; return what is to be
+    said of them.
+    """
+    campaigns = [open_level(CAMPAIGN, name, storage) for name in storage.names()]
+    return [said for level in campaigns for said in level.do(try_take_over)]
 
 
 def create_level(

@@ -20,14 +20,33 @@ _FEW = 1_000  # entries, which are learnt while an ask waits
 
 
 def take_over(transaction: Transaction, taught_from: int | None = None) -> str:
-    """Let the policy take over as this purse has it; return a sentence that says so, "" if it was
-    in charge already. Raise `InvalidInput` if it cannot play.
+    """Let the policy take over as this purse has it; return what `hand_over` does. Raise
+    `InvalidInput` if it cannot play.
     """
     level = transaction.campaign
     terms = level.terms.in_charge(level.policy)
     policy = terms.present_policy()
-    Learner(terms.in_charge(policy), level.arms.widened)
+    if policy != level.policy:
+        Learner(terms.in_charge(policy), level.arms.widened)
     return operators.hand_over(transaction, policy, taught_from)
+
+
+def try_take_over(transaction: Transaction) -> list[str]:
+    """Let the policy of a campaign take over, if it can play, and the rules of this version decide
+    in any case; return a sentence if anything is to be said.
+    """
+    try:
+        is_campaign = isinstance(transaction.level, CampaignLevel)
+        said = take_over(transaction) if is_campaign else operators.hand_over(transaction)
+    except PurseError as error:
+        operators.hand_over(transaction)
+        return [cannot_play(transaction.level.terms.name, error)]
+    return [f"handed over {said}"] if said else []
+
+
+def cannot_play(name: str, error: PurseError) -> str:
+    """Return the sentence for a campaign whose policy cannot take over."""
+    return f"campaign {name!r} cannot go on, because its policy cannot play: {error}"
 
 
 class Teacher:

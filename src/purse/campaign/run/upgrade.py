@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,8 +19,9 @@ from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.committer import writes_of
+from purse.campaign.run.teacher import cannot_play, try_take_over
 from purse.campaign.storage import sql
-from purse.campaign.storage.migrate import migrate
+from purse.campaign.storage.migrate import look, migrate
 from purse.campaign.storage.sql import Session, Statement, StoredLevel, read_entry
 from purse.campaign.terms.budget_terms import AccountTerms
 from purse.campaign.terms.terms import Terms
@@ -30,17 +31,58 @@ _PAGE_SIZE = 5_000  # entries read at a time
 _LEVELS = "SELECT id, name, kind, parent, head FROM purse_levels ORDER BY id"
 _BALANCES = """SELECT budget, spent, held, presumed, overrun, overdraft FROM purse_balances
 WHERE level = ? AND key = '' AND value = '' ORDER BY resource"""
+# kind, number of entries, head and terms of each level
+_FIRST = """SELECT this.kind, this.seq, this.head, first.body FROM purse_levels this
+JOIN purse_journal first ON first.level = this.id AND first.seq = 1 ORDER BY this.id"""
+_ENTRIES_A_SECOND = 5_000
+FEW = 20_000  # entries of a storage that is upgraded when it is opened
 _SALT = "UPDATE purse_journal SET salt = ?, digest = ? WHERE level = ? AND seq = ?"
 _ABOUT = sql.ABOUT.format(among=sql.ONE)
 _Line = tuple[int, int, int, LedgerEntry]  # turn in the tree, place of the level, number, entry
 
 
-def upgrade(address: str) -> None:
-    """Make a storage of the version before one of this version, all of it or nothing.
+class Plan(NamedTuple):
+    """What an upgrade of a storage changes."""
+
+    version: int  # of its tables
+    levels: int
+    entries: int
+    said: list[str]  # of each campaign whose policy is to be handed over, and of those that cannot
+
+    @property
+    def seconds(self) -> int:
+        """About how long it takes."""
+        return 1 + self.entries // _ENTRIES_A_SECOND
+
+
+def plan(address: str) -> Plan:
+    """Return what an upgrade of a storage would change; nothing is written."""
+    version, rows = look(address, _FIRST)
+    said = []
+    for kind, _, head, body in rows:
+        if kind == CAMPAIGN:
+            terms = Terms.from_dict(orjson.loads(body))
+            now = orjson.loads(head).get("policy") or [terms.policy, terms.policy_version]
+            try:
+                policy = terms.in_charge(now).present_policy()
+            except PurseError as error:
+                said.append(cannot_play(terms.name, error))
+                continue
+            if policy != now:
+                over = operators.handing_over(f"{kind} {terms.name!r}", now, policy)
+                said.append(f"would hand over {over}")
+    return Plan(version, len(rows), sum(row[1] for row in rows), said)
+
+
+def upgrade(address: str) -> list[str]:
+    """Make a storage of an earlier version one of this version, all of it or nothing; return which
+    policies took over from which.
 
     Raise what `migrate` raises, and `PurseError` if the journals do not come to what is stored.
     """
-    migrate(address, _refold)
+    said: list[str] = []
+    migrate(address, lambda session: _refold(session, said))
+    return said
 
 
 class _FoldedLevel:
@@ -107,8 +149,11 @@ class _FoldedLevel:
         return StoredLevel(self.key, self.name, kind, parent, 0, Head(), self.head, balances)
 
 
-def _refold(session: Session) -> Iterable[Statement]:
-    """Return the statements that make all levels what their journals come to, handed over."""
+def _refold(session: Session, said: list[str]) -> Iterable[Statement]:
+    """Return the statements that make all levels what their journals come to, handed over.
+
+    said   gets which policies took over from which
+    """
     folded: dict[int, _FoldedLevel] = {}
     for row in session.read([(_LEVELS, ())])[0]:  # a level is younger than those above it
         folded[row[0]] = _FoldedLevel(session, row, folded.get(row[3] or 0))
@@ -123,7 +168,7 @@ def _refold(session: Session) -> Iterable[Statement]:
         one.level.above = None if one.above is None else one.above.level
         transaction = Transaction(one.level, latest)
         transaction.renew()
-        operators.hand_over(transaction)
+        said += try_take_over(transaction)
         chain, above = [stored[key]], one.above
         while above is not None:
             chain, above = [stored[above.key], *chain], above.above

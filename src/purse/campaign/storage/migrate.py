@@ -12,10 +12,12 @@ debt of an earlier period is forgiven, and no table says in which period a bill 
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from pathlib import Path
 
+from purse.base.optional import needs
 from purse.campaign.storage import schema
-from purse.campaign.storage.sql import Database, Session, Statement
+from purse.campaign.storage.sql import Database, Rows, Session, Statement
+from purse.campaign.storage.sqlite_file import SqliteFile
 from purse.errors import invalid
 
 _Refold = Callable[[Session], Iterable[Statement]]  # reads the new tables; what it writes in them
@@ -84,20 +86,18 @@ _POSTGRES_10 = (
 _TO_11 = ("ALTER TABLE purse_journal ADD COLUMN salt {blob}", schema.SEALS)
 
 
-class _Step(NamedTuple):
-    """The statements that make tables of the next version."""
-
-    sqlite: tuple[str, ...]
-    postgres: tuple[str, ...]
-
-
-_STEPS = {  # by the version before
-    9: _Step(_SQLITE_10, _POSTGRES_10),
-    10: _Step(
-        tuple(text.format(**schema.SQLITE_WORDS) for text in _TO_11),
-        tuple(text.format(**schema.POSTGRES_WORDS) for text in _TO_11),
+_STEPS = {  # by the version before: the statements of PostgreSQL, and those of SQLite
+    9: (_POSTGRES_10, _SQLITE_10),
+    10: tuple(
+        tuple(text.format(**words) for text in _TO_11)
+        for words in (schema.POSTGRES_WORDS, schema.SQLITE_WORDS)
     ),
 }
+_VERSION = ("SELECT version FROM purse_schema", "PRAGMA user_version")  # likewise
+_SET_VERSION = (
+    f"UPDATE purse_schema SET version = {schema.VERSION}",
+    f"PRAGMA user_version = {schema.VERSION}",
+)
 # of what an older fold has made; how far webhooks were told, and when a copy was made, stays
 _NO_CACHES = (
     "DELETE FROM purse_checkpoints WHERE kind IN ('policy', 'history', 'history-2', 'audit')"
@@ -112,47 +112,66 @@ _ALONE = (  # the version is read behind these locks
 def migrate(address: str, refold: _Refold) -> None:
     """Make tables of this version of earlier ones at an address, all of it or nothing.
 
-    Nobody else writes meanwhile. Raise `StorageUnavailable` if the tables are of a version that
-    has no step, `NoSuchStorage` if there is no such file, and what `refold` raises.
+    Nobody else writes meanwhile. A copy of a file lies beside it until that is done. Raise
+    `StorageUnavailable` if the tables are of a version that has no step, `NoSuchStorage` if there
+    is no such file, and what `refold` raises.
     """
-    scheme = address.partition(":")[0].lower()
-    if scheme not in ("sqlite", "postgresql", "postgres"):
-        raise invalid("storage", address, "must be a file of SQLite or a database of PostgreSQL")
-    is_file = scheme == "sqlite"
-    database = _opened(address, is_file)
-    read, write = (
-        ("PRAGMA user_version", "PRAGMA user_version")
-        if is_file
-        else ("SELECT version FROM purse_schema", "UPDATE purse_schema SET version")
-    )
+    database, copies = _opened(address), list[Path]()
+    file = database if isinstance(database, SqliteFile) else None
+    is_file = file is not None
 
     def work() -> None:
         with database.writing() as session:
             session.read([(text, ()) for text in (() if is_file else _ALONE)])
-            ((version,),) = session.read([(read, ())])[0]
+            ((version,),) = session.read([(_VERSION[is_file], ())])[0]
+            if file is not None:
+                copies.append(Path(f"{file.path}-before-{schema.VERSION}"))
             if version == schema.VERSION:  # another process has done it
                 return
+            if file is not None:
+                file.copy(copies[0])
             for before in range(version, schema.VERSION):
-                texts = _STEPS[before].sqlite if is_file else _STEPS[before].postgres
-                session.read([(text, ()) for text in texts])
+                session.read([(text, ()) for text in _STEPS[before][is_file]])
             session.read([(_NO_CACHES, ()), (database.unlock, ())])
             session.read([*refold(session), (database.relock, ())])
-            session.write([(f"{write} = {schema.VERSION}", [()])])
+            session.write([(_SET_VERSION[is_file], [()])])
 
     try:
         database.retried(work, again=False)
     finally:
         database.close()
+        for copy in copies:
+            copy.unlink(missing_ok=True)
 
 
-def _opened(address: str, is_file: bool) -> Database:
+def look(address: str, query: str) -> tuple[int, Rows]:
+    """Return the version of the tables at an address, and the rows of a query."""
+    database = _opened(address)
+
+    def work() -> tuple[int, Rows]:
+        with database.reading() as session:
+            version = _VERSION[isinstance(database, SqliteFile)]
+            ((number,),), rows = session.read([(version, ()), (query, ())])
+            return number, rows
+
+    try:
+        return database.retried(work)
+    finally:
+        database.close()
+
+
+def _opened(address: str) -> Database:
     """Return the database with tables of any known version."""
-    if is_file:
+    scheme = address.partition(":")[0].lower()
+    if scheme == "sqlite":
         from purse.campaign.storage.sqlite import Sqlite
 
         file = Sqlite(address, schema.check_known)
         file.prepare(create=False)
         return file
-    from purse.campaign.storage.postgres import Postgres
+    if scheme not in ("postgresql", "postgres"):
+        raise invalid("storage", address, "must be a file of SQLite or a database of PostgreSQL")
+    with needs("a campaign in PostgreSQL", "postgres"):
+        from purse.campaign.storage.postgres import Postgres
 
     return Postgres(address, schema.check_known)

@@ -120,13 +120,17 @@ INSERT INTO purse_schema VALUES ({VERSION});
 )
 
 
+class OldTables(StorageUnavailable):
+    """Tables of an earlier version, which can be migrated."""
+
+
 def check_version(version: int, where: str) -> None:
     """Refuse tables of another version than this library's."""
     check_known(version, where)
     if version != VERSION:
-        raise StorageUnavailable(
+        raise OldTables(
             f"{where} has schema version {version} and this version of purse knows {VERSION}: "
-            "migrate it"
+            "`purse storage migrate` takes it there"
         )
 
 

@@ -10,12 +10,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
 import apsw
 
+from purse.base.files import PRIVATE
 from purse.base.fork_safety import quiesce_before_fork
 from purse.campaign.storage.connection_pool import ConnectionPool
 from purse.campaign.storage.file_identity import FileIdentity, danger, hold, identify, released
@@ -262,6 +264,17 @@ class SqliteFile(ABC):
     def danger(self) -> str | None:
         """Return the danger to the file, for people; None if there is none."""
         return danger(self.path)
+
+    def copy(self, to: Path) -> None:
+        """Copy the file, as the last commit has left it, to a new one for its owner alone."""
+        to.unlink(missing_ok=True)
+        os.close(os.open(to, os.O_RDWR | os.O_CREAT, PRIVATE))
+        with (
+            self._view() as db,
+            closing(apsw.Connection(str(to))) as target,
+            target.backup("main", db, "main") as backup,
+        ):
+            backup.step()
 
     def shrink(self) -> str | None:
         """Write the file anew, and empty its log; say why that is not empty; None: it is."""

@@ -1,0 +1,46 @@
+"""`purse storage`: a file or a database as a whole."""
+
+import re
+from pathlib import Path
+
+from purse.campaign.storage import schema
+from tests.support.cli import Command, check_mistake
+from tests.support.old_storages import load
+from tests.support.storages import SqliteHarness
+
+OVER = "campaign 'forecast' from version 2 of replan to version 3 of replan"
+
+
+def test_a_migration_is_rehearsed_and_done_and_says_what_it_does(
+    command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "purse.db"
+    load(SqliteHarness(file))
+    before = file.read_bytes()
+    now, what = schema.VERSION, "17 budgets with 518 entries"
+    assert command("storage migrate --dry-run") == (
+        0,
+        f"tables of version 9 would have version {now} in about 1 second: {what}\n"
+        f"would hand over {OVER}\n",
+        "",
+    )
+    assert file.read_bytes() == before
+    code, out, err = command("storage migrate")
+    assert (code, err) == (0, "")
+    assert re.sub(r"after [\d.]+ s", "after 1 s", out).splitlines() == [
+        f"handed over {OVER}",
+        f"tables have version {now} after 1 s: {what}",
+        "digests that were noted before may match no more: note them again",
+    ]
+    for words, said in (("", "have version 11 as before"), (" --dry-run", "of version 11 stay")):
+        assert said in command(f"storage migrate{words}")[1]
+    assert command("campaign ask forecast")[0] == 0
+
+
+def test_only_a_storage_that_is_there_is_migrated(command: Command, tmp_path: Path) -> None:
+    for words, said in (
+        ("", "there is no file"),
+        ("--storage https://localhost:1", "a server does not have this command"),
+        ("--storage memory:", "must be a file of SQLite or a database of PostgreSQL"),
+    ):
+        check_mistake(command, tmp_path, f"storage migrate {words}", said)
