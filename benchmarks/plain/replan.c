@@ -5,9 +5,10 @@
 #define SIGNALS (1 + RESOURCES) /* a report: the reward, then the costs */
 #define SIZES 11                /* blocks of 8, 16, ... reports */
 
-static const double guess = 0.5, /* of what an untried arm may cost */ scale = 0.5, threshold = 1.5, fade = 0.25, looks = 0.05;
+static const double scale = 0.5, threshold = 1.5, fade = 0.25, looks = 0.05;
 static double weight[MOST], average[MOST][SIGNALS], variance[MOST][SIGNALS], top[MOST][SIGNALS];
 static double law_mean, law_variance; /* of the arms' mean rewards */
+static double guess[RESOURCES];       /* of what an untried arm costs */
 static double changes;
 static long last; /* round in which all reports faded */
 static double limit[LIMITS], gain[MOST], use[MOST][LIMITS], alone[MOST], pulls[MOST], chance[MOST];
@@ -30,6 +31,7 @@ static void prepare(void) {}
 static void begin(void) {
   changes = last = 0;
   law_mean = 0.5, law_variance = 1 / 12.0;
+  for (int j = 0; j < RESOURCES; j++) guess[j] = 0.5;
   for (int i = 0; i < arms; i++) {
     weight[i] = 0;
     for (int s = 0; s < SIGNALS; s++) average[i][s] = variance[i][s] = 0, top[i][s] = s == 0;
@@ -48,14 +50,14 @@ static double noise(int i) { return (weight[i] * variance[i][0] + 0.25) / (weigh
 static void estimate(int i) {
   const double n = weight[i], share = n * law_variance / (n * law_variance + noise(i));
   double affordable = LIMITS > 1 ? limit[LIMITS - 1] : INFINITY;
-  for (int j = 0; j < RESOURCES; j++) affordable = fmin(affordable, limit[j] / fmax(c_min, n > 0 ? average[i][1 + j] : guess));
+  for (int j = 0; j < RESOURCES; j++) affordable = fmin(affordable, limit[j] / fmax(c_min, n > 0 ? average[i][1 + j] : guess[j]));
   affordable /= sqrt(arms);
   const double level = scale * log(1 + affordable / fmax(1, n));
   gain[i] = fmin(1, fmax(0, law_mean + share * (average[i][0] - law_mean) + sqrt(2 * level * law_variance * (1 - share))));
   for (int j = 0; j < RESOURCES; j++) {
     const double c = average[i][1 + j];
     if (n > 0) use[i][j] = fmax(c_min, c / (1 + width(level, variance[i][1 + j], top[i][1 + j], n) / c));
-    else use[i][j] = fmax(c_min, fmin(guess, sqrt(fmax(c_min, guess / 100) * guess)) / (1 + sqrt(level) + level));
+    else use[i][j] = fmax(c_min, fmin(guess[j], sqrt(fmax(c_min, guess[j] / 100) * guess[j])) / (1 + sqrt(level) + level));
   }
   if (LIMITS > 1) use[i][LIMITS - 1] = 1;
 }
@@ -185,6 +187,10 @@ static void pool(void) {
     above += w * average[i][0];
     within += off * off + law_variance * (1 - share);
     tried++;
+  }
+  for (int j = 0; j < RESOURCES; j++) {
+    guess[j] = 0;
+    for (int i = 0; i < arms; i++) guess[j] += average[i][1 + j] / (tried - 1);
   }
   law_mean = above / below;
   law_variance = within / tried;

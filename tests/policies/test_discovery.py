@@ -94,7 +94,9 @@ def test_every_policy_says_what_its_rule_was_checked_against() -> None:
         # a rule of a paper says so itself; of ours nothing need be said
         assert hasattr(module, "SOURCE") or not re.search(r"^References?: (?!none)", text, re.M)
         assert "from memory" not in text or source.startswith("from memory")
-    assert policies.source("ucb-bwk:c_rad=1") == "the book of Slivkins, chapter 10, Algorithm 3"
+        # who wrote it and when
+        assert re.search(r"^ours$|^from memory|\b20\d\d|arXiv", source), name
+    assert policies.source("exp3.bwk:alpha=1") == "Rangi et al., 2019, Algorithm 1"
     assert policies.source("replan") == "ours"
     assert policies.source(str(EPSILON_GREEDY)) == "ours"
 

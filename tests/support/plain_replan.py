@@ -30,6 +30,7 @@ class PlainReplan:
         self.means, self.variances, self.tops = np.zeros((3, k, 1 + d))
         self.tops[:, 0] = 1
         self.a, self.tau = 0.5, 1 / 12
+        self.guess = self.most / 2  # of what an untried arm costs
         self.changes, self.last = 0, 0
         self.since: list[list[Floats]] = [[] for _ in range(k)]
 
@@ -44,7 +45,7 @@ class PlainReplan:
         """u of each arm, and l of each arm and resource, time included where it is limited."""
         k, d = self.most.shape
         lower, tried = np.ones((k, len(left))), self.weights > 0
-        costs = np.where(tried[:, None], self.means[:, 1:], self.most / 2)
+        costs = np.where(tried[:, None], self.means[:, 1:], self.guess)
         parts = (np.maximum(costs, self.least) / left[:d]).max(axis=1)
         room = np.maximum(0, self.caps - self.taken - pending)
         parts = np.maximum(parts, max(1 / left[d:], default=0.0))
@@ -122,6 +123,8 @@ class PlainReplan:
         a = (0.5 / self.tau + weights @ rewards) / (1 / self.tau + weights.sum())
         within = ((mean - self.a) ** 2 + variance).sum()
         self.a, self.tau = a, (1 / 12 + within) / (1 + tried.sum())
+        alike = np.ptp(self.most, axis=0) == 0
+        self.guess = np.where(alike, self.means[tried, 1:].mean(axis=0), self.most / 2)
 
     def differing(self, arm: int) -> int:
         """The size of the block of reports that differs from all before it; 0 where none does."""

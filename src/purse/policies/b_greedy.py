@@ -38,7 +38,7 @@ from purse.kernels.index_rules import FIRST, find_largest, share_largest, take_l
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "b-greedy", True, 1, 1
-SOURCE = "paper or implementations"
+SOURCE = "Xia et al., Neurocomputing 2017, as in code of Heyden et al. (OmegaUCB)"
 
 
 class BGreedyParams(NamedTuple):

@@ -59,7 +59,8 @@ from purse.kernels import c_rad_of, cold, kernel, lower_radius, rounds_of, upper
 from purse.kernels.concave_hull import best_mixture, mask_points, shares_rule
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES, VERSION, SOURCE = "balanced-exploration", 1, 1, 1, "paper, relaxed"
+NAME, PLAYS, RESOURCES, VERSION = "balanced-exploration", 1, 1, 1
+SOURCE = "Badanidiyuru et al., FOCS 2013, sections 3 and 4, relaxed"
 
 
 class BalancedParams(NamedTuple):

@@ -53,7 +53,7 @@ from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, proje
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, VERSION = "bobw-primal-dual", 1, 1
-SOURCE = "a course at its first author's university"
+SOURCE = "Castiglioni et al., ICML 2022, as in a course at its first author's university"
 scratch = exp3_p.scratch
 ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that holds just that
 

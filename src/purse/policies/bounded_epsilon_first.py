@@ -38,7 +38,7 @@ from purse.policies import epsilon_first
 from purse.types import Problem
 
 NAME, PLAYS, RESOURCES, CAPS = "bounded-epsilon-first", 1, 1, True
-SOURCE = "paper or implementations"
+SOURCE = "Tran-Thanh et al., Artificial Intelligence 214, 2014, its abstract alone"
 init, scratch, choose = epsilon_first.init, epsilon_first.scratch, epsilon_first.choose
 update, probabilities = epsilon_first.update, epsilon_first.probabilities
 

@@ -37,7 +37,8 @@ from purse.kernels import SIDE, U, cold, kernel, uniform
 from purse.kernels.distributions import gamma, gamma_setup, prepare_gamma
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES, SOURCE = "budgeted-thompson", 1, 1, "paper or implementations"
+NAME, PLAYS, RESOURCES = "budgeted-thompson", 1, 1
+SOURCE = "Xia et al., IJCAI 2015, as in code of Heyden et al. (OmegaUCB)"
 REWARD, COST = 0, 2  # where the shapes of an arm's two distributions begin
 TOSSES = 2  # the first numbers of a round, which `update` uses
 

@@ -38,7 +38,8 @@ from purse.policies import m_ucb
 from purse.policies.m_ucb import MUcbParams
 from purse.types import Now
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "c-ucb", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "c-ucb", True, 1, 1
+SOURCE = "Xia et al., Neurocomputing 2017, as in code of Heyden et al. (OmegaUCB)"
 params = partial(m_ucb.params, alpha=0.125)
 
 

@@ -59,7 +59,8 @@ from purse.kernels.exp3_p import Exp3PParams, new_learner, tuned
 from purse.policies import sao
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, VERSION, SOURCE = "delayed-sapo", 1, 1, "paper"
+NAME, PLAYS, VERSION = "delayed-sapo", 1, 1
+SOURCE = "Schlisselberg et al., NeurIPS 2025, Algorithm 5 and Procedures 6 and 7"
 scratch, choose, probabilities = sao.scratch, sao.choose, sao.probabilities
 LOSSES, LEAST = 2, 3  # places in `memo`, after sao's
 

@@ -47,7 +47,8 @@ from purse.kernels import FIRST, OUT, cold, exp3_p, kernel, number, rounds_of, u
 from purse.kernels.masks import count_allowed, nth_allowed
 from purse.types import Bools, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, SOURCE = "elimination-race", 1, "paper or implementations"
+NAME, PLAYS = "elimination-race", 1
+SOURCE = "Lykouris et al., STOC 2018, as in public code of a page on it"
 scratch = exp3_p.scratch
 LAYER, ARM = range(2)  # what is drawn with which number of a round
 

@@ -49,7 +49,8 @@ from purse.kernels.index_rules import FIRST, OUT, Scores, largest_rule, room_for
 from purse.kernels.known_costs import KnownCosts, fits, known_costs, units_left
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES, SOURCE = "epsilon-first", 1, 1, "paper or implementations"
+NAME, PLAYS, RESOURCES = "epsilon-first", 1, 1
+SOURCE = "Tran-Thanh et al., AAAI 2010, as in public code (obriareus)"
 scratch = room_for_scores
 LEARN = ("first", "always")
 

@@ -46,7 +46,7 @@ from purse.errors import invalid
 from purse.kernels import U, cold, exp, kernel, number, restrict, sumtree, take_any, uniform
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, RESOURCES, SOURCE = "exp3.bwk", 1, 1, "paper"
+NAME, PLAYS, RESOURCES, SOURCE = "exp3.bwk", 1, 1, "Rangi et al., 2019, Algorithm 1"
 HIGHEST = 300.0  # a log-weight this far above the shift moves the shift
 
 

@@ -48,7 +48,7 @@ from purse.kernels import cold, exp, kernel, number, rounds_of, smallest, sumtre
 from purse.kernels.masks import draw_allowed, restrict
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, SOURCE = "exp3-ix", 1, "paper or implementations"
+NAME, PLAYS, SOURCE = "exp3-ix", 1, "Neu, NIPS 2015, as in public code (lclarte, onlinelearning)"
 LEAST = 1e-100  # a sum of weights this small moves the loss that they are relative to
 
 

@@ -57,7 +57,7 @@ from purse.kernels import cold, exp, kernel, largest, number, total
 from purse.kernels.dependent_rounding import dependent_round
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-NAME, RESOURCES, SOURCE = "exp3.m.b", 1, "paper or implementations"
+NAME, RESOURCES, SOURCE = "exp3.m.b", 1, "from memory: gamma"
 FAR = 300.0  # a log-weight this far from the shift moves the shift
 # if all weights below the cap are smaller they lose digits, and are taken again relative to the
 # largest of their own

@@ -46,7 +46,8 @@ from purse.policies import exp3pp_bwk
 from purse.policies.exp3pp_bwk import Exp3PPBwKParams, Exp3PPBwKScratch, Exp3PPBwKState, learn
 from purse.types import Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, SOURCE = "exp3++", True, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS = "exp3++", True, 1
+SOURCE = "Seldin and Lugosi, COLT 2017, as in SMPyBandits"
 init, scratch = exp3pp_bwk.init, exp3pp_bwk.scratch
 choose, probabilities = exp3pp_bwk.choose, exp3pp_bwk.probabilities
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))

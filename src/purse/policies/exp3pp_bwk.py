@@ -53,7 +53,8 @@ from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_unt
 from purse.kernels.weights import Mixture, mixed_rule, smallest, total
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "exp3++.bwk", True, 1, 1, "paper"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.bwk", True, 1, 1
+SOURCE = "Rangi et al., 2019, Algorithm 2"
 # state.memo: the anchor's gamma, the last round and how many more reports it is good for
 GAMMA, LAST, REPORTS = range(3)
 

@@ -32,7 +32,7 @@ from purse.kernels import OUT, IndexState, common_width, index_rule, kernel
 from purse.types import Floats, Now, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "fractional-kube", True, 1, 1
-SOURCE = "paper or implementations"
+SOURCE = "Tran-Thanh et al., AAAI 2012, as in public code (obriareus)"
 
 
 class FractionalKubeParams(NamedTuple):

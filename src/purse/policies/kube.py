@@ -39,7 +39,8 @@ from purse.kernels import OUT, cold, common_width, is_allowed, kernel, pick, sco
 from purse.kernels.known_costs import KnownCosts, fits, known_costs, units_left
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "kube", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "kube", True, 1, 1
+SOURCE = "Tran-Thanh et al., AAAI 2012, Algorithm 1, equations 6 and 7, as public code reports them"
 SORT_EVERY = 32  # rounds after which all of `state.order` is sorted; else only one arm moves
 
 

@@ -58,7 +58,7 @@ from purse.kernels.primal_dual import apply_skipped_rounds, common_budget, round
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, VERSION = "lagrange-bwk", 1, 1
-SOURCE = "the book of Slivkins, chapter 10, and public code"
+SOURCE = "Immorlica et al., FOCS 2019, as in the book of Slivkins, chapter 10, and public code"
 choose, probabilities = exp3_p.choose, exp3_p.probabilities
 FORMS = ("stochastic", "adversarial")
 

@@ -39,7 +39,8 @@ from typing import NamedTuple
 from purse.kernels import IndexState, common_width, index_rule, kernel, number, ratio_bound
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "m-ucb", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "m-ucb", True, 1, 1
+SOURCE = "Xia et al., Neurocomputing 2017, as in code of Heyden et al. (OmegaUCB)"
 
 
 class MUcbParams(NamedTuple):

@@ -30,7 +30,8 @@ from purse.kernels import number
 from purse.policies import m_ucb
 from purse.types import Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "mrcb", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "mrcb", True, 1, 1
+SOURCE = "Xia et al., IJCAI 2016, for one play, as in code of Heyden et al. (OmegaUCB)"
 init, scratch, choose = m_ucb.init, m_ucb.scratch, m_ucb.choose
 update, probabilities = m_ucb.update, m_ucb.probabilities
 

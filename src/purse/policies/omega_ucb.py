@@ -43,7 +43,7 @@ from purse.kernels import FIRST, index_rule, kernel, log, number
 from purse.types import Floats, Now, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "omega-ucb", True, 1, 1
-SOURCE = "paper or implementations"
+SOURCE = "Heyden et al., arXiv 2306.07071, as in its authors' code (OmegaUCB)"
 
 
 class OmegaUcbParams(NamedTuple):

@@ -55,7 +55,8 @@ from purse.kernels.index_rules import FIRST, Scores, largest_rule, room_for_scor
 from purse.kernels.primal_dual import common_budget
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, SOURCE = "primal-dual-bwk", True, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS = "primal-dual-bwk", True, 1
+SOURCE = "Badanidiyuru et al., FOCS 2013, as in public code (lzt68, Online-Learning-Implementation)"
 scratch = room_for_scores
 
 

@@ -17,33 +17,28 @@ part of what is left pays for.
 
 v_j is the variance with one more observation of the largest possible one. Open tickets count as
 reports in L and s. An arm without a report has l_j = sqrt(max{least_j, g_j / 100} g_j) / (1 +
-sqrt(L) + L) with g_j the half of most_j: declare what each arm may cost. Arms whose most_j exceeds
-B_j are out while another arm fits. Arms with equal numbers share their part of the plan. Then:
+sqrt(L) + L) with g_j the half of most_j, or, if all arms are declared alike, the mean of those with
+a report: declare what each arm may cost. Arms whose most_j exceeds B_j are out while another arm
+fits. Arms with equal numbers share their part of the plan. Then:
 
-    masks    with a horizon, once a round had a mask: let s be the least price at which rounds with
-             the masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i),
-             or no arm if all are negative, take no more than is left; p_j are the plan's prices,
-             and x(i) is at most h times the part of the rounds that allow arm i. The round is
-             played at s or just below it, drawn so that what is left is spent on average, and may
-             pass. Round t counts t times, so that what came last weighs more
-             (`purse.kernels.replan.mask_price`).
+    masks    with a horizon, once a round had a mask: the round is played at the price of money at
+             which rounds with the masks so far, of which round t counts t times, spend what is
+             left, and may pass (`purse.kernels.replan.mask_price`). In the plan x(i) is at most h
+             times the part of the rounds that allow arm i.
     looks    with probability 0.05 sqrt(K t) / (t + 1000) any arm; one of which what is left pays
              for fewer pulls than are planned, less often in proportion.
-    changes  a test on each arm's reward and costs (`purse.kernels.replan.fading_means`). When it
-             finds a change, that arm keeps the block that differs and every other arm the weight of
-             two reports. At most 8 + ln(t)^2 changes are believed.
+    changes  at most 8 + ln(t)^2, by a test on each arm's reward and costs: then it keeps the block
+             that differs and other arms two reports (`purse.kernels.replan.fading_means`).
     fading   after k changes, g rounds after the last time, all earlier reports weigh t / (t + (k +
              0.25) g) times as much: k + 0.25 changes in t rounds are expected. Reports fade, and
              the law of the arms is learnt, with the first report of each 16th of the rounds so far,
              and after a change.
 
 Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
-scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
-use it on: nothing is explored when the money is nearly gone, and a dear arm is explored little.
-Where arms pay alike, few reports tell as much of one as of all. Costs differ by decades, so bounds
-on them are in an arm's own scale. Looks and fading serve an arm that gets better while no pull of
-it comes, the test serves worlds that change. A round whose mask leaves only dear arms is worth no
-more than others, so money has one price in all rounds.
+scarce. Information is worth what is left to use it on: a dear arm is explored little, and none when
+the money is nearly gone. Where arms pay alike, few reports tell as much of one as of all. Costs
+differ by decades, so bounds on them are in an arm's own scale. Looks and fading serve an arm that
+gets better while no pull of it comes. Money has one price in all rounds, whatever their masks.
 
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.25, looks=0.05 (0:
 none), skip=1 (0: under masks no round passes that could be played).
@@ -52,10 +47,9 @@ Guarantee: none is proved. Without looks there is none: the page *What is true*.
 from an adversary that expects it: apart from looks and mixtures its plans are no secret. Such an
 adversary is met by `exp3++.bwk`.
 
-Departures from the paper: there is no paper. The pooled posterior is Efron and Morris's empirical
-Bayes (1973), L follows finite-game indices (Lattimore, 2016) and MOSS (Audibert and Bubeck, 2009),
-widths of costs Bernstein's inequality, the plan those who solve the program again on what is left
-(Flajolet and Jaillet, 2015; Kumar and Kleinberg, 2022).
+Departures from the paper: there is no paper. The posterior is empirical Bayes (Efron and Morris,
+1973), L follows finite-game indices (Lattimore, 2016) and MOSS (Audibert and Bubeck, 2009), widths
+Bernstein's inequality, the plan Flajolet and Jaillet (2015), and Kumar and Kleinberg (2022).
 
 Without a horizon, and in the first round with a mask, plan and looks know only the allowed arms.
 And it saves: money that is not needed for the best arms is kept for rounds to come, so say how many
@@ -93,18 +87,11 @@ from purse.kernels.replan.fading_means import (
     restart,
 )
 from purse.kernels.replan.mask_price import allowed_share, may_mask, split_round
-from purse.kernels.replan.pooled_bounds import (
-    Beliefs,
-    Declared,
-    believe,
-    learn_pool,
-    new_beliefs,
-    set_bounds,
-)
+from purse.kernels.replan.pooled_bounds import Beliefs, believe, learn_pool, new_beliefs, set_bounds
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit, solve
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, CAPS, PENDING, SEEN, VERSION = "replan", 1, True, True, True, 3
+NAME, PLAYS, CAPS, PENDING, SEEN, VERSION = "replan", 1, True, True, True, 4
 FORECAST = True
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
@@ -118,7 +105,6 @@ class ReplanParams(NamedTuple):
     change: float
     fade: float
     looks: float  # of an arm: times sqrt(t) / (t + LOOK_ROUNDS)
-    most_looks: float  # of an arm
     skips: bool
     root: float  # of the number of arms
     least: Floats  # (K, d)
@@ -131,7 +117,7 @@ class ReplanState(NamedTuple):
     means: Floats  # (K, 1 + d) of the reward and the costs
     variances: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
-    pool: Floats  # (2,) this and the next seven: see `Beliefs`
+    pool: Floats  # (2 + d,) this and the next seven: see `Beliefs`
     rewards: Floats  # (K,)
     errors: Floats  # (K,)
     counts: Floats  # (K,)
@@ -161,7 +147,6 @@ def params(
         number("change", change, low=0),
         number("fade", fade, low=0),
         number("looks", looks, low=0) / math.sqrt(problem.n_arms),
-        MOST_LOOKS / problem.n_arms,
         integer("skip", skip, low=0, high=1) == 1,
         math.sqrt(problem.n_arms),
         problem.cost_min * problem.unit_scale,
@@ -174,7 +159,7 @@ def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
     arms, test = new_means(k, signals), new_change_test(k, signals)
     arms.tops[:, 0] = 1
-    beliefs = new_beliefs(Declared(params.least, params.most), arms)
+    beliefs = new_beliefs(params.least, params.most, arms)
     return ReplanState(*arms, *beliefs, np.zeros(1), np.zeros(k), np.zeros(1, np.int64), *test)
 
 
@@ -215,7 +200,7 @@ def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> flo
         play_cheapest(lp)
         return planned
     often = params.looks * math.sqrt(float(now.t)) / (now.t + LOOK_ROUNDS)
-    looked = add_looks(lp, min(params.most_looks, often), planned)
+    looked = add_looks(lp, min(MOST_LOOKS / n_arms, often), planned)
     part = 1 - looked if masks else (1 - looked) / planned
     for i in range(n_arms):
         if lp.pulls[i] > 0:
@@ -290,10 +275,10 @@ def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, pla
             settled = True
         elif block >= 0:
             restart(test)
-    beliefs, declared = known_beliefs(state), Declared(params.least, params.most)
+    beliefs = known_beliefs(state)
     first, after = i, i + 1
     if settled:
-        learn_pool(state.pool, arms)
+        learn_pool(state.pool, arms, params.most)
         first, after = 0, state.weights.shape[0]
     for k in range(first, after):
-        believe(beliefs, arms, declared, k)
+        believe(beliefs, arms, params.least, params.most, k)

@@ -52,7 +52,8 @@ from purse.policies import ucb_bwk
 from purse.policies.ucb_bwk import UcbBwKState
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
-NAME, RESOURCES, SOURCE = "semi-bwk", 1, "paper"
+NAME, RESOURCES = "semi-bwk", 1
+SOURCE = "Sankararaman and Slivkins, AISTATS 2018, Algorithm 1 and Theorem 3.1"
 HALVINGS = 50
 
 

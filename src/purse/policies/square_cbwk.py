@@ -51,7 +51,8 @@ from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pac
 from purse.kernels.regression import add_report, new_regression, predict, regression_of
 from purse.types import Floats, Now, Play, Problem
 
-NAME, PLAYS, CONTEXT, SOURCE = "square-cbwk", 1, True, "paper or implementations"
+NAME, PLAYS, CONTEXT = "square-cbwk", 1, True
+SOURCE = "Han et al., AISTATS 2023: the draw, and sizes of g and Z, as in public code"
 
 
 class SquareParams(NamedTuple):

@@ -45,7 +45,8 @@ from purse.kernels.index_rules import (
 )
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-bv1", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-bv1", True, 1, 1
+SOURCE = "Ding et al., AAAI 2013, equation 3, as in public code (obriareus)"
 
 
 class UcbBv1Params(NamedTuple):

@@ -43,7 +43,8 @@ from purse.kernels.index_rules import (
 )
 from purse.types import Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-bv2", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-bv2", True, 1, 1
+SOURCE = "Ding et al., AAAI 2013, equation 4, as public code reports it"
 scratch = room_for_scores
 
 

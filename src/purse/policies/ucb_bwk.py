@@ -57,7 +57,7 @@ from purse.kernels.concave_hull import HullScratch, best_allowed_mixture, best_m
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, VERSION = "ucb-bwk", 1, 1, 1
-SOURCE = "the book of Slivkins, chapter 10, Algorithm 3"
+SOURCE = "Agrawal and Devanur, EC 2014, as in the book of Slivkins, chapter 10, Algorithm 3"
 
 
 class UcbBwKParams(NamedTuple):

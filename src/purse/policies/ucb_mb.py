@@ -49,7 +49,8 @@ from purse.kernels.index_rules import (
 )
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-NAME, INITIAL_PULLS, RESOURCES, SOURCE = "ucb-mb", True, 1, "paper or implementations"
+NAME, INITIAL_PULLS, RESOURCES = "ucb-mb", True, 1
+SOURCE = "Zhou and Tomlin, AAAI 2018, one play, as in code of Heyden et al. (OmegaUCB)"
 
 
 class UcbMbParams(NamedTuple):

@@ -40,7 +40,8 @@ from typing import NamedTuple
 from purse.kernels import FIRST, IndexState, index_rule, kernel, log
 from purse.types import Now, Problem
 
-NAME, INITIAL_PULLS, PLAYS, RESOURCES, SOURCE = "ucb-sc", True, 1, 1, "paper or implementations"
+NAME, INITIAL_PULLS, PLAYS, RESOURCES = "ucb-sc", True, 1, 1
+SOURCE = "Watanabe et al., IEICE 2018, as in code of Heyden et al. (OmegaUCB)"
 
 
 class UcbScParams(NamedTuple):

@@ -9,7 +9,6 @@ import pytest
 from purse.kernels.optimism import untried_cost
 from purse.kernels.replan.fading_means import FadingMeans, new_means
 from purse.kernels.replan.pooled_bounds import (
-    Declared,
     believe,
     learn_pool,
     new_beliefs,
@@ -30,10 +29,10 @@ def arms(weights: list[float], rewards: list[float], variances: Any = 0) -> Fadi
 
 
 def settled(known: FadingMeans, steps: int = 1) -> Floats:
-    pool = LAW.copy()
+    pool = np.array([*LAW, 0.5])
     for _ in range(steps):
-        learn_pool(pool, known)
-    return pool
+        learn_pool(pool, known, np.ones((len(known.weights), 1)))
+    return pool[:2]
 
 
 def test_one_step_by_hand() -> None:
@@ -63,6 +62,15 @@ def test_steps_settle_where_all_arms_agree() -> None:
     assert 1 / 12 / 51 < tau < 0.01
 
 
+def test_an_untried_arm_is_thought_to_cost_what_others_do_if_all_are_declared_alike() -> None:
+    known = new_means(3, 2 + 1)
+    pool = np.array([*LAW, 0.5, 0.5])
+    known.weights[:2], known.means[:2, 1:] = [4, 1], [[0.2, 0.2], [0.6, 0.6]]
+    learn_pool(pool, known, np.array([[2.0, 2], [2, 2], [2, 1]]))
+    # parts of 2: 0.1 and 0.3; in the second resource one arm is declared otherwise
+    assert pool[2:] == pytest.approx([(0.1 + 0.3) / 2, 0.5], **EXACT)
+
+
 def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0) -> SmallLp:
     lp = new_lp(len(known.weights), 2)
     set_limit(lp, 0, 10.0)
@@ -71,11 +79,10 @@ def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0)
     least = np.array([[0.1]] + [[0.001]] * (count - 1))
     most = np.array([[1.0]] + [[0.5]] * (count - 1))
     waits = np.array(pending)
-    declared = Declared(least, most)
-    beliefs = new_beliefs(declared, known)
-    beliefs.pool[:] = pool
+    beliefs = new_beliefs(least, most, known)
+    beliefs.pool[:2] = pool
     for i in range(count):
-        believe(beliefs, known, declared, i)
+        believe(beliefs, known, least, most, i)
     set_bounds(lp, beliefs, known, least, waits, 0.5, math.sqrt(count))
     return lp
 

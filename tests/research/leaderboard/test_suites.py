@@ -128,7 +128,8 @@ def test_the_policies_that_play_a_suite() -> None:
     assert suites.YARDSTICKS == ("fixed", "oracle")
     assert suites.ENDS_EARLY == ("best-arm",)
     left_out = {*suites.YARDSTICKS, *suites.ENDS_EARLY}
-    memory = {"b-kube", "budget-ucb", "exp3", "exp3.p", "lin-cbwk", "sao", "sw-ucb-bwk"}
+    memory = {"b-kube", "budget-ucb", "exp3", "exp3.m.b", "exp3.p", "lin-cbwk", "sao"}
+    memory |= {"sw-ucb-bwk"}
     assert {name for name in policies.names() if not suites.is_checked(name)} == memory
     expected = {*policies.names(), *suites.VARIANTS} - left_out - memory
     for version in (LONG_GAMES, WHAT_USERS_HAVE, IN_TRAFFIC):

@@ -55,19 +55,13 @@ def share_equally(lp: SmallLp, arm: int, part: float) -> None:
         count += lp.open[i] & (lp.gains[i] == lp.gains[arm])
     if count == 1:  # nearly always
         chances[arm] += part
-    else:
-        _share_with_equals(lp, arm, part)
-
-
-@cold
-def _share_with_equals(lp: SmallLp, arm: int, part: float) -> None:
-    """Do the same if another arm has the same gain."""
+        return
     count = 0
-    for i in range(lp.chances.shape[0]):
+    for i in range(chances.shape[0]):
         count += _is_same(lp, arm, i)
-    for i in range(lp.chances.shape[0]):
+    for i in range(chances.shape[0]):
         if _is_same(lp, arm, i):
-            lp.chances[i] += part / count
+            chances[i] += part / count
 
 
 @cold

@@ -164,11 +164,9 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
                 low, gain_below, spent_below = price, gain, spent
             else:
                 high, gain_above, spent_above = price, gain, spent
-        part = (
-            min(1.0, max(0.0, (pace - spent_above) / (spent_below - spent_above)))
-            if spent_below > spent_above
-            else 0.0
-        )
+        part = 0.0
+        if spent_below > spent_above:
+            part = min(1.0, max(0.0, (pace - spent_above) / (spent_below - spent_above)))
     _, _, below = _respond(lp, now, low, skip, part)
     above = -1
     if part < 1:

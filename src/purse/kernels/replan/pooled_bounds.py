@@ -13,8 +13,10 @@ with the mean 1/2 and the variance 1/12 of a uniform law were there:
     tau = mean of (share (r - a))^2 + tau (1 - share), 1/12 of the one more.
 
 So few reports on an arm say little if all others are alike, and much if they are not. Costs differ
-by decades, and each arm has its own. A round changes only what is left, so what bounds are made of
-is computed when reports change it, and a round takes a logarithm and a root for each arm.
+by decades, and each arm has its own: before its first report the half of what is declared or, if
+all arms are declared alike, the mean of those with a report.
+A round changes only what is left, so what bounds are made of is computed when reports change it,
+and a round takes a logarithm and a root for each arm.
 
 Reference: Efron and Morris, Stein's estimation rule and its competitors: an empirical Bayes
 approach, 1973; Dempster, Laird and Rubin, Maximum likelihood from incomplete data, 1977.
@@ -39,7 +41,7 @@ _GUESS = 0.5  # the part of its declared largest cost that an untried arm may ta
 class Beliefs(NamedTuple):
     """What the bounds of each arm are made of, and how it follows from reports."""
 
-    pool: Floats  # (2,) a and tau
+    pool: Floats  # (2 + d,) a, tau, and the parts of what is declared that an untried arm costs
     rewards: Floats  # (K,) the posterior's mean
     errors: Floats  # (K,) its standard deviation
     counts: Floats  # (K,) 1 / max{1, n}
@@ -49,26 +51,19 @@ class Beliefs(NamedTuple):
     rests: Floats  # (K, d)
 
 
-class Declared(NamedTuple):
-    """What is declared of costs, each (K, d)."""
-
-    least: Floats
-    most: Floats
-
-
-def new_beliefs(declared: Declared, arms: FadingMeans) -> Beliefs:
-    """Beliefs before any report."""
-    k, d = declared.most.shape
+def new_beliefs(least: Floats, most: Floats, arms: FadingMeans) -> Beliefs:
+    """Beliefs before any report; `least` and `most` are the declared costs, each (K, d)."""
+    k, d = most.shape
     vectors, matrices = np.zeros((3, k)), np.zeros((4, k, d))
-    beliefs = Beliefs(np.array([_MEAN, _VARIANCE]), *vectors, *matrices)
+    beliefs = Beliefs(np.array([_MEAN, _VARIANCE] + [_GUESS] * d), *vectors, *matrices)
     for i in range(k):
-        believe(beliefs, arms, declared, i)
+        believe(beliefs, arms, least, most, i)
     return beliefs
 
 
 @kernel
-def learn_pool(pool: Floats, arms: FadingMeans) -> None:
-    """Take a step towards the law of the arms' mean rewards; `pool` is (2,), a and tau."""
+def learn_pool(pool: Floats, arms: FadingMeans, most: Floats) -> None:
+    """Take a step towards the law of the arms; `pool` is that of `Beliefs`."""
     a, tau = pool[0], pool[1]
     below, above = 1 / tau, _MEAN / tau
     within, count = _VARIANCE, 1.0
@@ -84,6 +79,13 @@ def learn_pool(pool: Floats, arms: FadingMeans) -> None:
         count += tried
     pool[0] = above / below
     pool[1] = within / count
+    for j in range(most.shape[1]):
+        alike, parts = True, 0.0
+        for i in range(most.shape[0]):
+            alike &= most[i, j] == most[0, j]
+            parts += arms.means[i, 1 + j] / max(TINY, most[i, j])
+        if alike and count > 1:  # an arm without a report has the mean 0
+            pool[2 + j] = parts / (count - 1)
 
 
 @kernel
@@ -93,7 +95,7 @@ def _weight(count: float, spread: float, n: float, tau: float) -> float:
 
 
 @kernel
-def believe(beliefs: Beliefs, arms: FadingMeans, declared: Declared, i: int) -> None:
+def believe(beliefs: Beliefs, arms: FadingMeans, least: Floats, most: Floats, i: int) -> None:
     """Bring what is believed of an arm up to date with its reports and the pool."""
     a, tau = beliefs.pool[0], beliefs.pool[1]
     n = arms.weights[i]
@@ -102,10 +104,10 @@ def believe(beliefs: Beliefs, arms: FadingMeans, declared: Declared, i: int) -> 
     beliefs.errors[i] = math.sqrt(max(0.0, tau * (1 - share)))
     beliefs.counts[i] = 1 / max(1.0, n)
     part = 1 / (n + 1)
-    for j in range(declared.most.shape[1]):
-        least, guess = declared.least[i, j], _GUESS * declared.most[i, j]
+    for j in range(most.shape[1]):
+        guess = beliefs.pool[2 + j] * most[i, j]
         cost = arms.means[i, 1 + j] if n > 0 else guess
-        pulls = 1 / max(TINY, max(cost, least))
+        pulls = 1 / max(TINY, max(cost, least[i, j]))
         beliefs.pulls[i, j] = pulls
         if n > 0:
             top = arms.tops[i, 1 + j]
@@ -114,7 +116,7 @@ def believe(beliefs: Beliefs, arms: FadingMeans, declared: Declared, i: int) -> 
             beliefs.roots[i, j] = math.sqrt(spread) * part * pulls
             beliefs.rests[i, j] = top * part * pulls * (1 / 3)
         else:  # l = c / (1 + sqrt(L) + L)
-            beliefs.costs[i, j] = least_guess(least, guess)
+            beliefs.costs[i, j] = least_guess(least[i, j], guess)
             beliefs.roots[i, j] = math.sqrt(0.5)
             beliefs.rests[i, j] = 1.0
 
