@@ -5,8 +5,6 @@ The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is 
 that of the world in which the policy does worse on average.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple

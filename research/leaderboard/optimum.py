@@ -14,8 +14,6 @@ No player who cannot read the future earns more than v G* in both worlds of a pa
 same first rounds. With one world v is 1: the best fixed arm is the optimum.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from purse.base import amounts

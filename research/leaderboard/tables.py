@@ -1,7 +1,5 @@
 """Advice from the scores of a leaderboard; tables of advice, standings and cases; the heat map."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Mapping
 from io import StringIO

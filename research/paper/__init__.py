@@ -1,7 +1,5 @@
 """The study of every claim of the paper, and the pages that say what is true."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

@@ -6,8 +6,6 @@ registers the environment:
 `gymnasium.make("purse.gym:purse/Knapsack-v0", world="two_worlds", budget=100)`.
 """
 
-from __future__ import annotations
-
 from operator import ge, index, sub, truediv
 from typing import Any
 

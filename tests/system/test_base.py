@@ -1,7 +1,5 @@
 """The base alone: budgets without the packages of any extra, and one line for what needs one."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

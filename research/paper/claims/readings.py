@@ -1,7 +1,5 @@
 """The two algorithms as printed, and as the proofs need them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """What tokens cost, in dollars, by the table of genai-prices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_UP, Decimal
 from functools import lru_cache

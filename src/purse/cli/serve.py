@@ -1,7 +1,5 @@
 """Verbs of the service: `serve`, `token new | list | revoke` and `webhook run`."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -3,8 +3,6 @@
 Nothing here imports numba before something has to be compiled.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`purse.simulate`: one policy against one world, on many independent paths."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

@@ -3,8 +3,6 @@
 They run as plain Python at once, and as machine code once they have been in use for a while.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Sequence

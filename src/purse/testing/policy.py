@@ -1,7 +1,5 @@
 """The check of a policy: it is sound, and live use and the engine agree to the last bit."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Continuous random rewards and costs: beta distributions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

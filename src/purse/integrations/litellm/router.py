@@ -4,8 +4,6 @@ Every attempt, each retry and each fallback included, needs a ticket that holds 
 very call may cost. Calls that LiteLLM would make without asking are refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging
@@ -95,7 +93,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     Raise `InvalidInput` when a value is not allowed, or another instance is in use.
     """
 
-    _instance: weakref.ref[PurseRouter] | None = None
+    _instance: "weakref.ref[PurseRouter] | None" = None
 
     def __init__(
         self,

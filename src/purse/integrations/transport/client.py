@@ -1,7 +1,5 @@
 """`purse.http_client(campaign)`: a client for the SDKs of providers, which spends by a campaign."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 from weakref import finalize

@@ -1,7 +1,5 @@
 """Features of recorded rounds: the columns that policies see before they choose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

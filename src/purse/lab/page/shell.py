@@ -2,8 +2,6 @@
 each drawn once already for readers without scripts.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """`purse.lab.prior_from_log`: a warm start for policies with a regression, from a log."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """`purse.replay`: which policy would have spent a budget best, on recorded rounds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Compile ahead what simulations and replays compile when they first need it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

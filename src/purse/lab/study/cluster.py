@@ -5,8 +5,6 @@ makes the job itself, and refuses if its code is not ours. This machine writes t
 machines do not have to share a disk.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

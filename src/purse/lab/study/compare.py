@@ -1,7 +1,5 @@
 """`purse.compare`: policies on worlds over budgets; computed results are kept and reused."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

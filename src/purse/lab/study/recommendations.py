@@ -1,7 +1,5 @@
 """`purse.recommend`: how often the best arm of a world is found, and at what cost."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -16,8 +16,6 @@ For one resource it is solved row by row: the corners of each row's upper hull f
 of (cost, reward), and the budget buys steps in the order of reward per cost, the last one in part.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
