@@ -333,6 +333,32 @@ def test_campaigns_at_one_address_share_connections(
     assert connections("of-fifteen") == 0  # nobody has the storage any more
 
 
+def test_writers_of_a_tree_get_their_turns_in_the_order_in_which_they_came(
+    make_harness: Any,
+) -> None:
+    """One waits for the row, and the others for it: no commit wakes them all."""
+    import psycopg
+
+    harness = make_harness("postgres")
+    harness.account("top", budget=9)
+    below = {"account": "top"}
+    names = [harness.create(name, **TERMS, **below).name for name in ("c", "d")] * 2
+    waits = "SELECT wait_event FROM pg_stat_activity WHERE application_name LIKE 'writer-%'"
+    waits += " AND wait_event_type = 'Lock' ORDER BY application_name"
+    with psycopg.connect(harness.address) as foreign, ThreadPoolExecutor(4) as threads:
+        foreign.execute("SELECT 1 FROM purse_levels WHERE name = 'top' FOR UPDATE")
+        calls = []
+        for number, name in enumerate(names, 1):
+            address = f"{harness.address}&application_name=writer-{number}"
+            calls.append(threads.submit(Campaign.open(name, storage=address).ask))
+            with psycopg.connect(harness.address, autocommit=True) as db:
+                while len(waiting := [row[0] for row in db.execute(waits).fetchall()]) < number:
+                    time.sleep(0.01)
+        foreign.rollback()
+        assert [call.result().id for call in calls] == [1, 1, 2, 2]
+    assert waiting == ["transactionid", "advisory", "advisory", "advisory"]
+
+
 def test_tables_that_were_removed_are_made_again_by_the_next_who_opens(make_harness: Any) -> None:
     harness = make_harness("postgres")
     old = harness.create("c", **TERMS)

@@ -129,6 +129,9 @@ class Postgres(Database):
     """
 
     lock = " FOR UPDATE"
+    # in the order in which they came: all who wait for a row would wake at each commit, and look
+    # for its newest version
+    turn = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.' || ?::text, 0))"
     among = "= ANY(?)"
     unlock = "ALTER TABLE purse_journal DISABLE TRIGGER purse_no_change"
     relock = "ALTER TABLE purse_journal ENABLE TRIGGER purse_no_change"

@@ -195,6 +195,7 @@ class Database(Protocol):
     """
 
     lock: str  # what makes a SELECT lock its rows
+    turn: str  # a statement that waits for the turn at a tree of levels; "" without one
     among: str  # a condition: a column is one of the values that `several` gives
     unlock: str  # what lets a transaction change the journal
     relock: str  # what ends that

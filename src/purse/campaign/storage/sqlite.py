@@ -52,7 +52,7 @@ class _SqliteSession:
 class _Dialect(Database):
     """The common part of a file and of memory."""
 
-    lock = ""
+    lock = turn = ""
     among = "IN (SELECT value FROM json_each(?))"
     unlock = "DROP TRIGGER purse_no_update; DROP TRIGGER purse_no_delete"
     relock = schema.APPEND_ONLY

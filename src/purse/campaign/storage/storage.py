@@ -221,13 +221,15 @@ class Storage:
             if names is None:
                 names = [row[0] for row in session.read([(sql.CHAIN, (name,))])[0]]
             size = len(names)
+            turn = [(self.db.turn, (*names[:1],))] if level is self._lock and self.db.turn else []
             rows = session.read(
                 [
+                    *(turn if names else ()),
                     *[(level, (level_name,)) for level_name in names],
                     *[(sql.BALANCES, (level_name,)) for level_name in names],
                     *more,
                 ]
-            )
+            )[len(turn) :]
             levels, key = list[StoredLevel](), None
             for head, parts in zip(rows[:size], rows[size : 2 * size], strict=True):
                 if not head or head[0][3] != key:
