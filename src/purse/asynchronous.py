@@ -197,6 +197,7 @@ class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     add_arm = _awaited(Campaign.add_arm)
     retire_arm = _awaited(Campaign.retire_arm)
     set_arm = _awaited(Campaign.set_arm)
+    frame = _awaited(Campaign.frame)
     tickets = _awaited(Campaign.tickets)
     ticket = _awaited(Campaign.ticket)
     labels = _awaited(Campaign.labels)

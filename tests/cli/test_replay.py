@@ -241,6 +241,8 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
     [
         ("replay log.csv --cost size", "log.csv has no column 'size'"),
         ("replay nowhere.csv -b 1", "nowhere.csv"),
+        ("replay netiher.csv", "cannot be read: No such file or directory; did you mean 'neither"),
+        ("compare mine.py", "policy file 'mine.py' does not exist; did you mean 'mime.py'?"),
         ("replay neither.csv -b 1", "neither.csv has no column 'arm', 'reward', 'cost', nor"),
         ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),
         ("replay log.csv -b 1 --features x_*", "features: no column of log.csv fits 'x_*'"),
@@ -261,6 +263,7 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
         (tmp_path / f"{name}.csv").write_text("\n".join(rows))
     (tmp_path / "money.csv").write_text("arm,reward,cost\na,1,$0.10\nb,0,1\n")
     (tmp_path / "neither.csv").write_text("x,y\n1,0.1\n")
+    (tmp_path / "mime.py").touch()
     check_mistake(command, tmp_path, words, message)
 
 

@@ -189,7 +189,7 @@ def test_an_answer_that_cannot_be_read_is_no_answer(far: Far, text: str) -> None
         far.campaign.ask()
 
 
-def test_waits_grow_and_differ(far: Far) -> None:
+def test_waits_grow_and_differ(far: Far, caplog: pytest.LogCaptureFixture) -> None:
     random.seed(0)
     for _ in range(20):
         far.wire.trouble = [far.wire.busy(503)] * 5
@@ -206,6 +206,9 @@ def test_waits_grow_and_differ(far: Far) -> None:
         with pytest.raises(purse.errors.StorageUnavailable, match=said):
             far.campaign.ask()
         assert len(far.waits) == 5
+    assert [record.getMessage() for record in caplog.records] == [
+        f"nobody listens at {far.campaign._server.url}; trying again for a while"
+    ]
 
 
 def test_a_restart_is_waited_for(far: Far) -> None:

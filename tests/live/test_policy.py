@@ -153,6 +153,16 @@ def test_of_several_rewards_and_costs_the_one_outside_its_range_is_named(
     )
 
 
+def test_a_notebook_shows_the_money() -> None:
+    policy = Policy("uniform", n_arms=2, budget=5, cost_min=0.1)
+    policy.tell(policy.ask(), 1, 0.5)
+    policy.ask()
+    shown = policy._repr_html_()
+    assert shown.startswith("<p>uniform: round 2, gain 1, 1 open ticket</p><table>")
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown)
+    assert cells == ["resource 1", "5", "0.5", "1", "3.5"]
+
+
 @pytest.mark.parametrize("end", ["tell", "void"])
 def test_a_finished_ticket_is_said_to_be_finished(end: str) -> None:
     policy = make()

@@ -277,6 +277,8 @@ def test_many_arms_are_folded_and_charts_of_an_idle_campaign_end_at_its_last_ent
     assert re.search(r"to 2\d Sept, \d\d:14:20\s+m7\s+1 ", page.locator("#pulls .tip").inner_text())
     assert stage.stats("gain", "always") == ["22.0", "≈ 31.0"]
     assert "this campaign gained 29% less" in stage.text("[data-stat=always]")
+    earned = stage.text("dl:first-of-type > :last-child[data-stat=earned]")
+    assert earned.split()[:4] == ["Earned", "not", "certain", "yet:"]
     assert "7.10 times as much" in stage.text("[data-stat='all arms equally often']")
 
 

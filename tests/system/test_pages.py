@@ -42,7 +42,7 @@ TOY_FILES = re.findall(
     (ROOT / "CONTRIBUTING.md").read_text(),
     re.DOTALL | re.MULTILINE,
 )
-README_LINES, README_COLUMNS = 150, 100
+README_LINES, README_COLUMNS = 130, 100
 
 
 def prose(text: str) -> list[tuple[int, str]]:

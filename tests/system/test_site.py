@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -46,6 +47,26 @@ def test_the_site_has_a_page_for_every_policy_and_world() -> None:
     expected += [f'id="purse.{name}"' for name in (*returned, "CampaignTicket", "gym.KnapsackEnv")]
     assert [anchor for anchor in expected if anchor not in api] == []
     assert "bounds.learning" not in api
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        (("monthli", "budget", "per", "user"), "limits"),
+        (("openai",), "cap-llm-spending"),
+        (("stream",), "cap-llm-spending"),
+    ],
+)
+def test_a_search_finds_the_page(query: tuple[str, ...], page: str) -> None:
+    """By its words, in their stems, as the index of the site has them."""
+    (text,) = re.findall(r"Search\.setIndex\((.*)\)", (SITE / "searchindex.js").read_text(), re.S)
+    index = json.loads(text)
+    pages = []
+    for word in query:
+        places = [index[where].get(word, []) for where in ("terms", "titleterms")]
+        numbers = {n for place in places for n in (place if isinstance(place, list) else [place])}
+        pages.append({index["docnames"][number] for number in numbers})
+    assert page in set.intersection(*pages)
 
 
 def squeeze(text: str) -> str:

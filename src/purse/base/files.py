@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO
 
-from purse.errors import PurseError
+from purse.errors import PurseError, suggest
 
 PARTS = ".parts-"  # how scratch folders begin
 _SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
@@ -27,6 +27,17 @@ def make_folder(path: Path) -> Path:
             return path
     except OSError as error:
         raise PurseError(f"cannot write to folder {str(path)!r}: {error.strerror}") from error
+
+
+def near_file(path: str | Path) -> str:
+    """Write the question for a file beside this one that has nearly its name; no text if there is
+    none, or if this one is there.
+    """
+    here = Path(path)
+    if here.exists() or not here.parent.is_dir():
+        return ""
+    hint = suggest(here.name, (other.name for other in here.parent.iterdir()))
+    return f"; {hint}" if hint else ""
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -16,10 +16,8 @@ from typing import Any
 from purse.base.html import paragraph
 
 _QUIET_S = 1.0  # seconds before anything is shown
-_BETWEEN_LINES = 5.0  # seconds between two plain lines
-_BETWEEN_UPDATES = (
-    0.5  # seconds between two updates of the line in a notebook, or two of the thread
-)
+_LINES = (10.0, 30.0, 60.0)  # seconds at which plain lines follow the first; then each minute
+_BETWEEN_UPDATES = 0.5  # seconds between two updates in a notebook, or two of the thread
 
 
 def _in_notebook() -> bool:
@@ -39,7 +37,7 @@ class Progress:
     def __init__(self, title: str, outer: "Progress | None" = None) -> None:
         self.outer, self.whole = outer, title
         self.began = time.monotonic()
-        self.last_line = self.began + _QUIET_S - _BETWEEN_LINES
+        self.next_line = _QUIET_S  # seconds after the beginning
         self.has_lines = False  # whether a plain line was printed
         self.reached, self.words = 0.0, title
         self.lock = threading.Lock()
@@ -72,8 +70,8 @@ class Progress:
                 self._show()
 
     def _show(self) -> None:
-        now = time.monotonic()
-        if self.closed.is_set() or now - self.began < _QUIET_S:
+        took = time.monotonic() - self.began
+        if self.closed.is_set() or took < _QUIET_S:
             return
         if sys.stderr.isatty():
             if self.bar is None:
@@ -82,13 +80,14 @@ class Progress:
             total = 1.0 if self.reached else None
             self.bar.update(self.task, completed=self.reached, total=total, description=self.words)
             return
-        notebook = _in_notebook()
-        if now - self.last_line < (_BETWEEN_UPDATES if notebook else _BETWEEN_LINES):
+        if took < self.next_line:
             return
-        self.last_line = now
-        if notebook:
+        if _in_notebook():
+            self.next_line = took + _BETWEEN_UPDATES
             self._tell(self._line())
         else:
+            minute = 60 * (took // 60 + 1)
+            self.next_line = next((at for at in _LINES if at > took), minute)
             self._print()
 
     def _tell(self, text: str) -> None:

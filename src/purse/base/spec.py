@@ -13,6 +13,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
+from purse.base.files import near_file
 from purse.errors import InvalidInput, shorten, unknown
 
 
@@ -114,7 +115,7 @@ def absolute(name: str) -> str:
 def load_module(kind: str, path: Path) -> ModuleType:
     """Return the module in this file, a policy or a world; it is loaded again if it has changed."""
     if not path.is_file():
-        raise InvalidInput(f"{kind} file {str(path)!r} does not exist")
+        raise InvalidInput(f"{kind} file {str(path)!r} does not exist{near_file(path)}")
     name, source = (
         f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}",
         path.read_bytes(),

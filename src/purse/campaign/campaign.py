@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from purse.base.optional import needs
+from purse.base.optional import needs, pl
 from purse.base.plain_validation import choice, flag, integer, request_of
 from purse.campaign.api import defaults, kinds
 from purse.campaign.api.journal import Entry, without_contexts
@@ -442,7 +442,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
     def fail(
         self,
         ticket: kinds.Ticket,
-        cost: kinds.Amounts = None,
+        cost: kinds.Amounts | None = None,
         reason: str = "",
         rest: kinds.Seconds | None = None,
     ) -> Receipt:
@@ -492,6 +492,20 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         number = number_of(ticket, self.name)
         return self._local.do(lambda change: reports.void(change, number), tickets=(number,))
 
+    def frame(self) -> pl.DataFrame:
+        """Return a row for each ticket so far, in Polars: when it was asked for, arm, probability,
+        state, reward, a cost for each resource, and a column for each key of labels.
+
+        Raise `MissingExtra` when the extra `lab` is not installed.
+        """
+        from purse.campaign.views.frame import frame_of
+
+        return frame_of(self.journal())
+
+    def _repr_html_(self) -> str:
+        """Return the status, for notebooks."""
+        return self.status()._repr_html_()
+
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:
         """Expire the tickets past their deadline, as every ask does, and return their number.
@@ -510,7 +524,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
     @verb("POST", "arms", "admin", CampaignEnded, PolicyFileRefused)
     def add_arm(
-        self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
+        self,
+        name: kinds.ArmName,
+        *,
+        cost_min: kinds.Amounts | None = None,
+        cost_max: kinds.Amounts | None = None,
     ) -> Status:
         """Add an arm, or take back a retired one with all that was learnt of it.
 
@@ -544,7 +562,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
     @verb("POST", "arms/set", "admin", CampaignEnded, PolicyFileRefused)
     def set_arm(
-        self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
+        self,
+        name: kinds.ArmName,
+        *,
+        cost_min: kinds.Amounts | None = None,
+        cost_max: kinds.Amounts | None = None,
     ) -> Status:
         """Change what an arm may cost from the next ask on, and return the new status.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from purse.errors import Conflict, TicketError
 
 if TYPE_CHECKING:
+    from purse.campaign.api import kinds
     from purse.campaign.api.results import CampaignTicket, Receipt
 
 
@@ -37,15 +38,17 @@ class Call:
         """The arm to pull. Raise `TicketError` if the round passes without a pull."""
         return self.ticket.arm
 
-    def tell(self, reward: Any, cost: Any) -> None:
+    def tell(self, reward: kinds.Reward, cost: kinds.Amounts) -> None:
         """Note the reward and the cost, as `Campaign.tell` takes them."""
         self._note = self._campaign.tell, (reward, cost)
 
-    def settle(self, cost: Any) -> None:
+    def settle(self, cost: kinds.Amounts) -> None:
         """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
         self._note = self._campaign.settle, (cost,)
 
-    def fail(self, cost: Any = None, reason: str = "", rest: float | None = None) -> None:
+    def fail(
+        self, cost: kinds.Amounts | None = None, reason: str = "", rest: float | None = None
+    ) -> None:
         """Note that the call did not work, as `Campaign.fail` takes it."""
         self._note = self._campaign.fail, (cost, reason, rest)
 

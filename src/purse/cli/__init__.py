@@ -5,6 +5,7 @@ Results go to stdout and everything else to stderr. `purse.base.exit_codes` has 
 
 import io
 import json
+import logging
 import os
 import sys
 from typing import Any
@@ -87,6 +88,18 @@ cli.add_sections(
         "Look up": [catalog.policies, catalog.warm],
     }
 )
+
+
+class _Terminal(logging.Handler):
+    """Shows what the client of a server is waiting for, to those who wait with it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it to a terminal."""
+        if sys.stderr.isatty():
+            click.echo(f"purse: {record.getMessage()}", err=True)
+
+
+logging.getLogger("purse.client").addHandler(_Terminal())
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ again.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from purse.client.links import Links
 
+_LOGGER = logging.getLogger(__name__)
 _TIMEOUT, _RETRIES = 10.0, 5
 _AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
 _SHORTEST, _LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
@@ -89,6 +91,8 @@ class Server:
                     return read(text)
             except LOST as error:
                 trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, _DOWN)
+                if is_down and not attempt and self.retries:
+                    _LOGGER.warning("nobody listens at %s; trying again for a while", self.url)
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 trouble = f"an answer that cannot be read: {_beginning(text)}"
             else:

@@ -6,6 +6,7 @@ It imports nothing heavy, for the client's sake.
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
+from purse.base import html
 from purse.base.text import format_digits
 
 
@@ -44,6 +45,10 @@ class Certificate:
     def __str__(self) -> str:
         """Return the answer, and a line for each note."""
         return "\n".join([self.answer, *(f"  ! {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        """Return the answer and the notes, for notebooks."""
+        return "".join(map(html.paragraph, (self.answer, *self.notes)))
 
     def __repr__(self) -> str:
         """Return the certificate in a line."""

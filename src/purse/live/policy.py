@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from purse.base import amounts, validation
+from purse.base import amounts, html, validation
 from purse.base.array_file import DAMAGE
+from purse.base.text import count
 from purse.engine.ask_tell import DONE, INITIAL, NO_ARM, NO_PULL, WRONG
 from purse.engine.rules import count_mask
 from purse.errors import (
@@ -107,6 +108,18 @@ class Policy(PolicyMemory):
             f"<Policy {self.name}: round {self.t}, spent {self.spent}, held {self.held}, left "
             f"{self.left}, stop={self.stop}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return the money as a table, for notebooks."""
+        head = ("", "budget", "spent", "held", "left")
+        parts = self.problem.budget.tolist(), self.spent_units, self.held_units, self.left_units
+        rows = [
+            (f"resource {number}", *map(amounts.text, units))
+            for number, units in enumerate(zip(*parts, strict=True), 1)
+        ]
+        opened = count(len(self._open), "open ticket")
+        title = f"{self.name}: round {self.t}, gain {self.gain:g}, {opened}"
+        return html.table(head, rows, title=title)
 
     def probabilities(
         self, arms: Sequence[int] | None = None, context: Any = None, rounds_left: int | None = None

@@ -16,6 +16,7 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    SupportsFloat,
     TypeAlias,
     Union,
     cast,
@@ -283,10 +284,14 @@ RequestId: TypeAlias = Annotated[
 ]
 Session: TypeAlias = RequestId
 Amount: TypeAlias = Annotated[Any, ValueKind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
-Amounts: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
+_Money: TypeAlias = str | SupportsFloat  # decimal text, a whole number, a Decimal or a float
+Amounts: TypeAlias = Annotated[
+    _Money | Sequence[_Money] | Mapping[str, _Money],
+    ValueKind(_nested(_AMOUNT, 1), amounts, "AMOUNT"),
+]
 SignedAmounts: TypeAlias = Annotated[Any, ValueKind(_nested(_SIGNED, 1), amounts, "AMOUNT")]
 Costs: TypeAlias = Annotated[Any, ValueKind(_nested(_AMOUNT, 2), amounts, "AMOUNT")]
-Reward: TypeAlias = Annotated[Any, ValueKind(_NUMBER, number, "REWARD")]
+Reward: TypeAlias = Annotated[SupportsFloat, ValueKind(_NUMBER, number, "REWARD")]
 Seconds: TypeAlias = Annotated[
     float, ValueKind({**_NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
 ]

@@ -8,6 +8,7 @@ from typing import IO, Any
 import orjson
 
 from purse.base import amounts
+from purse.base.files import near_file
 from purse.base.json import compact_bytes
 from purse.campaign.api.journal import FORMAT, Entry
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
@@ -211,7 +212,8 @@ def read_journal(file: str | Path | IO[str]) -> Iterator[LedgerEntry]:
         with Path(file).open(encoding="utf-8") as lines:
             yield from _read_lines(lines)
     except OSError as error:
-        raise InvalidInput(f"cannot read {str(file)!r}: {error.strerror}") from None
+        why = f"{error.strerror}{near_file(file)}"
+        raise InvalidInput(f"cannot read {str(file)!r}: {why}") from None
     except UnicodeError:
         raise InvalidInput(f"cannot read {str(file)!r}: it is not text") from None
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from purse.base import validation
+from purse.base.files import near_file
 from purse.base.optional import pl
 from purse.errors import InvalidInput
 from purse.lab.data import otel
@@ -70,7 +71,8 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
             else:
                 frame = read_json(path) if ending == ".json" else read_lines(path)
         except OSError as error:
-            raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
+            why = f"{error.strerror or error}{near_file(str(data))}"
+            raise InvalidInput(f"{path}: cannot be read: {why}") from None
     if frame.is_empty():
         raise InvalidInput(f"{path} has no rows")
     frame = _flat(frame)

@@ -6,13 +6,12 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import islice
 
 import numpy as np
 
 from purse.base.optional import pl
-from purse.errors import InvalidInput, listed, shorten
+from purse.errors import InvalidInput, listed, shorten, suggest
 from purse.lab.data.text_file import (
     MISSING,
     File,
@@ -131,11 +130,9 @@ class Source:
     def column(self, name: str) -> pl.Series:
         """Return the column of this name. The refusal of another name lists the columns."""
         if name not in self.frame.columns:
-            near = get_close_matches(name, self.frame.columns, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InvalidInput(
-                f"{self.path} has no column {name!r}; it has {listed(self.frame.columns)}{hint}"
-            )
+            hint = suggest(name, self.frame.columns)
+            there = f"it has {listed(self.frame.columns)}{hint and '; '}{hint}"
+            raise InvalidInput(f"{self.path} has no column {name!r}; {there}")
         return self.frame[name]
 
     def without_empty(

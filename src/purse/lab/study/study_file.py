@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import worlds as known_worlds
+from purse.base.files import near_file
 from purse.engine.job import make_job
 from purse.errors import InvalidInput, unknown
 from purse.lab.study.compare import DEFAULT_PATHS
@@ -72,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Plan:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise InvalidInput(
-            f"cannot read {str(file)!r}: {why}; `purse lab init` writes an example"
+            f"cannot read {str(file)!r}: {why}{near_file(file)}; `purse lab init` writes an example"
         ) from error
 
 

@@ -53,10 +53,12 @@ function stat(name, label, value, { note, exact, kind = "", key = label.toLowerC
   return el("div", { class: kind, "data-stat": key }, el("dt", { title: MONEY[name] }, exact ? swatch(name) : null, label), el("dd", { title: exact }, value, note ? el("small", {}, note) : null));
 }
 
-/** What the campaign has earned for certain of what was possible, or why nothing is known. */
+/** What the campaign has earned for certain of what was possible: a figure once it is most of it, before in a few small words. */
 function certified({ share, confidence, reason }) {
-  const [value, note] = share === null ? ["–", reason] : [`at least ${format.part(Math.floor(100 * share) / 100)}`, `of the best way to spend this money, ${format.part(confidence)} sure`];
-  return stat("earned", "Earned", value, { note });
+  const sure = share !== null && `at least ${format.part(Math.floor(100 * share) / 100)}`;
+  const what = `of the best way to spend this money, ${format.part(confidence)} sure`;
+  if (share !== null && share >= 0.5) return stat("earned", "Earned", sure, { note: what });
+  return stat("earned", "Earned", "", { kind: "later", note: `not certain yet: ${sure ? `${sure} ${what}` : reason}` });
 }
 
 /** The chart of a name, made when it is first asked for. */
@@ -101,8 +103,8 @@ export function budgets({ status, history, now, until }) {
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
         stat("left", "Left", text.left, { ...exactly("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
-        number || !history.certificate ? null : certified(history.certificate),
-        stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
+        stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note }),
+        number || !history.certificate ? null : certified(history.certificate)),
       el("dl", { class: "stats" },
         stat("spent", "Spent", text.spent, { ...exactly("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
         stat("presumed", "Presumed", set("presumed"), { ...exactly("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
