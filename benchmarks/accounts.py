@@ -8,19 +8,17 @@ before it is answered.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks import load, servers
 from benchmarks.campaigns import DATABASE, EIGHT, FILE, MANY
-from benchmarks.doors import TERMS, Purse
+from benchmarks.doors import TERMS, Purse, Spread
 from benchmarks.instance import say
-from benchmarks.load import Player
 from benchmarks.machine import machine
 from purse import Campaign
 
@@ -31,19 +29,7 @@ TOGETHER, NESTED = "eight campaigns, one account", "eight campaigns, account bel
 SECONDS, QUICK = 4.0, 1.0
 
 
-class Several(NamedTuple):
-    """Campaigns of which each process opens one, in turn."""
-
-    storage: str
-    names: tuple[str, ...]
-
-    def enter(self) -> Player:
-        """Open the one of this process."""
-        (number, *_) = multiprocessing.current_process()._identity
-        return Purse(self.storage, self.names[number % len(self.names)]).enter()
-
-
-def created(storage: str, kind: str, crowd: int) -> Several:
+def created(storage: str, kind: str, crowd: int) -> Spread:
     """Make new campaigns, below the accounts that a kind has."""
     label = f"{crowd}-{kind.replace(' ', '-').replace(',', '')}"
     more: dict[str, Any] = {}
@@ -58,10 +44,9 @@ def created(storage: str, kind: str, crowd: int) -> Several:
         more = {"account": account}
     count = 1 if kind == ONE_ALONE else N_CAMPAIGNS
     names = [f"{label}-{number}" for number in range(count)]
-    return Several(
-        storage,
-        tuple(Campaign.create(name, **TERMS, **more, storage=storage).name for name in names),
-    )
+    for name in names:
+        Campaign.create(name, **TERMS, **more, storage=storage)
+    return Spread(tuple(Purse(storage, name) for name in names))
 
 
 def on(where: str, storage: str, kinds: tuple[str, ...], seconds: float) -> Iterator[Any]:

@@ -10,12 +10,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import count
+from contextlib import ExitStack
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import live, load, page, record, recovery, servers
-from benchmarks.doors import TERMS, Optuna, PlainFile, Purse
+from benchmarks.doors import TERMS, Optuna, PlainFile, Purse, Spread
 from benchmarks.http_doors import Http
 from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
@@ -25,6 +26,7 @@ from purse.campaign.api.kinds import MOST
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "starlette", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
+SERVED, SERVED_TWICE = "HTTP, PostgreSQL behind it", "HTTP, PostgreSQL behind two servers"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
 PAUSING = Crowd(32, 1, 0.2)  # as routers do that wait for their calls
@@ -92,6 +94,8 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
         )
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
     yield from without_rival(DATABASE, storage, (MANY, THREADS, MIXED), effort)
+    for n_servers, where in enumerate((SERVED, SERVED_TWICE), 1):
+        yield from over_http(where, storage, n_servers, effort)
 
 
 def without_rival(
@@ -106,14 +110,22 @@ def without_rival(
         yield take(live.ASKS, where, door, ONE, effort, batch)
 
 
-def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
-    """Yield the service, one worker, a few connections."""
-    storage = f"sqlite:///{folder / 'service.db'}"
-    name = created(storage)
-    with servers.service(storage) as server:
-        door = Http(server.url, name, HTTP_BATCH)
-        yield take(live.PURSE, SERVICE, door, CONNECTIONS, effort, HTTP_BATCH)
-        yield take(live.PURSE, SERVICE, door._replace(batch=1), MIXED, effort)
+def over_http(where: str, storage: str, n_servers: int, effort: Effort) -> Iterator[dict[str, Any]]:
+    """Yield 1, 8 and 32 clients of some servers that share a storage: of one campaign, and of one
+    each.
+    """
+    with ExitStack() as stack:
+        urls = [stack.enter_context(servers.service(storage)).url for _ in range(n_servers)]
+        for crowd in (ONE, Crowd(1, 8), MIXED):
+            clients = crowd.processes * crowd.threads
+            for campaigns, words in ((1, ""), (clients, ", a campaign each"))[: min(2, clients)]:
+                names = [created(storage) for _ in range(campaigns)]
+                places = islice(zip(cycle(urls), cycle(names), strict=False), clients)
+                doors = tuple(Http(url, name, 1) for url, name in places)
+                spread = Spread(doors, crowd.threads)
+                yield take(live.PURSE, where + words, spread, crowd, effort)
+        door = Http(urls[0], created(storage), HTTP_BATCH)
+        yield take(live.PURSE, where, door, CONNECTIONS, effort, HTTP_BATCH)
 
 
 def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it never changes
@@ -121,7 +133,8 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
     busy = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=".") as name:
         folder = Path(name)
-        rows = [*on_files(folder, effort), *over_http(folder, effort)]
+        rows = [*on_files(folder, effort)]
+        rows += over_http(SERVICE, f"sqlite:///{folder / 'service.db'}", 1, effort)
         with servers.postgres(folder / "postgres") as server:
             settings = servers.settings(server.get_uri())
             rows += on_postgres(server, effort)

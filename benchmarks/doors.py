@@ -4,10 +4,14 @@ it, and a plain file as the floor of both.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
+from collections.abc import Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
-from benchmarks.load import Player
+from benchmarks.load import Door, Player
 from purse import Campaign
 
 ARMS = ("a", "b", "c", "d", "e")
@@ -65,6 +69,36 @@ class PurseMany:
             if self.tells
             else answer
         )
+
+
+class Spread(NamedTuple):
+    """Several doors, of which each thread of each process has the next."""
+
+    doors: tuple[Door, ...]
+    threads: int = 1  # of each process
+
+    def enter(self) -> Player:
+        """Begin with another one than the processes before."""
+        (number, *_) = multiprocessing.current_process()._identity or (0,)
+        return SpreadOne(self, count(number * self.threads))
+
+
+class SpreadOne:
+    """Has a door for each thread."""
+
+    def __init__(self, spread: Spread, numbers: Iterator[int]) -> None:
+        self._doors, self._numbers, self._local = spread.doors, numbers, threading.local()
+
+    def ask(self) -> Any:
+        """Return a ticket of the thread's door."""
+        if not hasattr(self._local, "player"):
+            number = next(self._numbers) % len(self._doors)
+            self._local.player = self._doors[number].enter()
+        return self._local.player.ask()
+
+    def tell(self, answer: Any) -> int:
+        """Report on the ticket; return 1, the number of tickets."""
+        return int(self._local.player.tell(answer))
 
 
 class Optuna(NamedTuple):

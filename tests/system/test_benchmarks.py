@@ -143,6 +143,11 @@ def test_all_threads_of_a_crowd_ask_and_tell_what_they_are_sent_to(tmp_path: Pat
     asker = doors.Purse(storage, name, 5, tells=False).enter()
     assert asker.tell(asker.ask()) == 5
     assert purse.Campaign.open(name, storage=storage).status().counts["held"] == 5
+    two = [campaigns.created(storage) for _ in range(2)]
+    spread = doors.Spread(tuple(doors.Purse(storage, each) for each in two), 2)
+    load.work(spread, load.Crowd(1, 2), threading.Barrier(2), 0.01, Queue())
+    counts = [purse.Campaign.open(each, storage=storage).status().counts for each in two]
+    assert min(count["told"] for count in counts) > load.WARM
     floor = doors.PlainFile(str(tmp_path / "plain")).enter()
     assert floor.tell(floor.ask()) == 1
     assert (tmp_path / "plain").read_bytes().count(b"\n") == 2
