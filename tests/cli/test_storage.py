@@ -2,12 +2,15 @@
 
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 from purse.campaign.storage import schema
+from purse.campaign.storage.sqlite import Sqlite
 from tests.support.cli import Command, check_mistake
 from tests.support.old_storages import load
-from tests.support.storages import SqliteHarness
+from tests.support.storages import START, TERMS, SqliteHarness
 
+DAY = 86_400_000  # ms
 OVER = "campaign 'forecast' from version 2 of replan to version 3 of replan"
 
 
@@ -44,3 +47,22 @@ def test_only_a_storage_that_is_there_is_migrated(command: Command, tmp_path: Pa
         ("--storage memory:", "must be a file of SQLite or a database of PostgreSQL"),
     ):
         check_mistake(command, tmp_path, f"storage migrate {words}", said)
+
+
+def test_entries_are_sealed_and_audited_with_their_archive(
+    command: Command, tmp_path: Path
+) -> None:
+    harness = SqliteHarness(tmp_path / "purse.db")
+    one = harness.create("one", **TERMS)
+    one.tell(one.ask(), 1, "0.5")
+    harness.close()
+    archive = tmp_path / "old" / "one-before-2027-01-16.jsonl.gz"
+    words = "storage seal --before 2027-01-16 --archives old"
+    with patch.object(Sqlite, "now", lambda _: START + 3 * DAY):
+        sealed = f"one: 3 entries sealed, and archived in {archive.relative_to(tmp_path)}\n"
+        assert command(words) == (0, sealed, "")
+        assert command(words) == (0, "", "")
+    code, out, _ = command(f"storage audit one --archive {archive}")
+    assert (code, out[: out.index(";")]) == (0, "one: 4 entries, all agree with the journal")
+    check_mistake(command, tmp_path, "storage audit one", "the entries of 'one' are not all that")
+    check_mistake(command, tmp_path, words.replace("16", "x"), "before='2027-01-x': must be a day")

@@ -1,11 +1,15 @@
 """The group `purse storage`: what is done to a file or a database as a whole."""
 
 import time
+from pathlib import Path
 
 import click
 
 from purse.base.text import count
-from purse.cli.options import option, refuse_server, stored
+from purse.campaign.campaign import Campaign
+from purse.cli.made import OF, name_of
+from purse.cli.options import PATH, option, refuse_server, stored
+from purse.cli.show import show
 
 
 @click.group()
@@ -45,3 +49,43 @@ def migrate(storage: str, dry_run: bool) -> None:
     click.echo(f"tables have version {VERSION} {took}: {what}")
     if is_old:
         click.echo("digests that were noted before may match no more: note them again")
+
+
+@storage.command()
+@stored
+@option("--before DAY", "First day (UTC) whose entries stay, such as 2027-01-01.", required=True)
+@option("--archives FOLDER", "Folder of the archives.", type=PATH, required=True)
+def seal(storage: str, before: str, archives: Path) -> None:
+    """Move entries before a day into archives, and keep what they came to.
+
+    Each account or campaign that is below no other is audited first, with all below it, and gets
+    one archive. Entries about open tickets stay. Tickets that are finished take no report any
+    more, and request ids of before can be used again.
+    """
+    from purse.campaign.run.local_level import connect_storage
+    from purse.campaign.run.seal import seal_all
+
+    refuse_server(storage)
+    opened = connect_storage(storage)
+    for sealed in seal_all(opened, before, archives):
+        entries = count(sealed.entries, "entry", "entries")
+        click.echo(f"{sealed.name}: {entries} sealed, and archived in {sealed.archive}")
+    if left := opened.db.shrink():
+        click.echo(left, err=True)
+
+
+@storage.command(params=[name_of(Campaign)])
+@stored
+@option(
+    "--archive FILE",
+    "Archive; repeat it for all of them, the oldest first.",
+    type=PATH,
+    multiple=True,
+)
+def audit(storage: str, archive: tuple[Path, ...], **typed: str) -> None:
+    """Audit a campaign from its first entry on, with what was sealed of it."""
+    from purse.campaign.run.local_level import connect_storage
+    from purse.campaign.run.seal import audit_with
+
+    refuse_server(storage)
+    show(audit_with(connect_storage(storage), typed[OF], archive), as_json=False)

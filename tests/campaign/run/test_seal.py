@@ -3,19 +3,26 @@
 import gzip
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import orjson
 import pytest
 
 from purse import Campaign, InvalidInput, PurseError
+from purse.base import amounts
+from purse.campaign.run import learner
 from purse.campaign.run.audit import audit
-from purse.campaign.run.seal import Sealed, audit_with, seal
+from purse.campaign.run.seal import Sealed, audit_with, seal, seal_all
+from purse.campaign.storage.connect import connect, in_memory
 from purse.errors import TicketError
 from tests.support.campaigns import exported
 from tests.support.game import START
-from tests.support.storages import StorageHarness
+from tests.support.processes import forked
+from tests.support.soak import scale
+from tests.support.storages import TERMS, StorageHarness
 from tests.support.tree import Tree, execute, findings, forge
 
 DAY = 86_400_000
@@ -182,7 +189,7 @@ def raise_a_reward(lines: list[Any]) -> None:
     [
         (raise_a_reward, "are not all that were sealed"),
         (lambda lines: lines.pop(), "are not all that were sealed"),
-        (lambda lines: lines.pop(9), "the oldest one comes first"),
+        (lambda lines: lines.pop(9), "must be all archives of the tree, the oldest first"),
         (lambda lines: lines.append([1]), "cannot be read"),
     ],
 )
@@ -194,3 +201,124 @@ def test_a_changed_archive_is_refused(
     rewritten(archive, change)
     with pytest.raises(InvalidInput, match=words):
         audit_with(tree.storage, "team", [archive])
+
+
+@pytest.mark.parametrize("why", ["an arm is added", "a bill raises an arm", "other code"])
+def test_a_policy_that_learns_again_begins_with_the_sums(
+    tmp_path: Path, make_harness: Any, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    tree = played(make_harness("memory"))
+    archive = seal_tree(tree, tmp_path).archive
+    tree.play(20, seed=3)
+    one = Campaign.open("one", storage=tree.storage)
+    match why:
+        case "an arm is added":
+            one.add_arm("c", cost_max="0.2")
+        case "a bill raises an arm":
+            one.tell(one.ask(), 1, "0.9")
+        case _:
+            monkeypatch.setattr(learner, "fingerprint", lambda _: "another")
+            execute(tree.storage, "DELETE FROM purse_checkpoints")
+    tree.play(30, seed=4)
+    with suppress(PurseError):
+        one.ask()
+    seals = [entry for entry in one.journal() if entry.kind == "seal"]
+    handed = [entry for entry in one.journal() if entry.kind == "handed_over"]
+    assert handed[-1].body["sealed"] == seals[0].seq
+    whole = audit_with(tree.storage, "team", [archive])
+    assert [audit(tree.storage, "team").findings, whole.findings] == [(), ()]
+    again = Campaign.open("one", storage=tree.storage)
+    execute(tree.storage, "DELETE FROM purse_checkpoints")
+    assert again.probabilities() == one.probabilities()
+    copy = Campaign.restore(exported(one), storage=tree.storage, name="copy")
+    assert copy.audit(full=True).findings == ()
+
+
+def test_the_sums_teach_a_policy_the_mean_of_each_arm() -> None:
+    storage = in_memory()
+    terms = Campaign.create(
+        "c", arms={"a": 1, "b": 1}, budget=100, policy="ucb-bv1", storage=storage
+    )._local.terms
+    pupil = learner.Learner(terms)
+    sums = {"0": [3, 1.5, [3 * amounts.UNIT // 2], []], "1": [5000, 1000.0, [10**12], []]}
+    assert pupil.teach(learner.Lessons(7, "digest", 9_000, sums))
+    assert (pupil.seq, pupil.digest) == (7, "digest")
+    facts = {name: pupil.state[name].round(9).tolist() for name in ("pulls", "rewards", "costs")}
+    assert facts == {"pulls": [3, 1000], "rewards": [1.5, 200], "costs": [1.5, 200]}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from purse.campaign.run.seal import seal
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.sqlite import _SqliteSession
+
+path, folder, before, now, left = sys.argv[1:]
+storage, left, read = connect(f"sqlite:///{path}"), int(left), _SqliteSession.read
+storage.now = lambda: int(now)
+
+def counted(session, statements):
+    global left
+    rows = []
+    for statement in statements:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        rows += read(session, [statement])
+    return rows
+
+_SqliteSession.read = counted
+seal(storage, "team", "day", int(before), Path(folder))
+print(-left)
+"""
+
+
+def test_killed_anywhere_it_has_sealed_all_or_nothing(tmp_path: Path, make_harness: Any) -> None:
+    harness = make_harness("sqlite")
+    tree = played(harness, 40)
+    tree.clock, before = tree.clock + 2 * DAY, tree.clock
+    old = len([*tree.storage.entries("one", 0, 1_000)])
+    harness.close()
+    new, outcomes = 0, list[bool]()
+    for number in range(scale(8, 50)):
+        folder, path = tmp_path / f"killed-{number}", tmp_path / f"killed-{number}.db"
+        copy(harness.path, path)
+        # the first counts all statements; of the others, those of the transaction are the last
+        left = 0 if number == 0 else new - scale(5, 2) * (number - 1)
+        process = forked(
+            KILLED, path, folder, before, tree.clock, left, out=(out := tmp_path / "out")
+        )
+        process.join(60)
+        storage = connect(f"sqlite:///{path}")
+        entries = len([*storage.entries("one", 0, 1_000)])
+        archives = [*folder.glob("*.gz")]
+        if number == 0:
+            new = int(out.read_text())
+        assert process.exitcode == (0 if number == 0 else -9)
+        assert audit(storage, "team").findings == ()
+        outcomes.append(entries < old)
+        if outcomes[-1]:
+            assert audit_with(storage, "team", archives).findings == ()
+        storage.close()
+    assert outcomes[0]
+    assert not any(outcomes[1:]), "the commit is no statement"
+
+
+def test_all_trees_are_sealed_by_day(tmp_path: Path, make_harness: Any) -> None:
+    harness = make_harness("memory")
+    for name in ("one", "two"):
+        one = harness.create(name, **TERMS)
+        one.tell(one.ask(), 1, "0.5")
+    storage = harness.storage()
+    harness.clock += 3 * DAY
+    with pytest.raises(InvalidInput, match="before='soon': must be a day, such as 2027-01-01"):
+        list(seal_all(storage, "soon", tmp_path))
+    sealed = list(seal_all(storage, "2027-01-16", tmp_path))
+    assert [(one.name, one.entries) for one in sealed] == [("one", 3), ("two", 3)]
+    assert list(seal_all(storage, "2027-01-16", tmp_path)) == []
+    harness.clock += 40 * DAY
+    assert list(seal_all(storage, "2027-02-16", tmp_path)) == [], "seals are no reason for a seal"
+    assert audit_with(storage, "one", [sealed[0].archive]).findings == ()
+    with pytest.raises(InvalidInput, match="of 'two' does not come next"):
+        audit_with(storage, "one", [sealed[1].archive])

@@ -10,6 +10,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -33,10 +34,16 @@ from purse.campaign.run.cut import Cut, digest_of, kept_digest
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import LevelRows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
-from purse.errors import InvalidInput, PurseError
+from purse.campaign.terms.calendar import EPOCH, MILLISECOND
+from purse.errors import InvalidInput, PurseError, invalid
 
 _DAY = 86_400_000  # ms
 _PAGE_SIZE = 5_000  # entries
+_OF_ITSELF = {"sealed", "renewed", "clock"}  # kinds of entries that a seal writes
+
+
+class _NothingToSeal(Exception):
+    pass
 
 
 class Sealed(NamedTuple):
@@ -45,6 +52,20 @@ class Sealed(NamedTuple):
     name: str  # of its top level
     entries: int
     archive: Path
+
+
+def seal_all(storage: Storage, day: str, folder: Path) -> Iterator[Sealed]:
+    """Seal the entries of all trees before a day (UTC), such as 2027-01-01, and yield what was.
+
+    Raise what `seal` raises, and `InvalidInput` if it is no day.
+    """
+    try:
+        begun = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise invalid("before", day, "must be a day, such as 2027-01-01") from None
+    for name in storage.tops():
+        if (sealed := seal(storage, name, day, (begun - EPOCH) // MILLISECOND, folder)) is not None:
+            yield sealed
 
 
 def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Sealed | None:
@@ -60,9 +81,7 @@ def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Se
         raise InvalidInput(f"before={day}: must be a day that began at least a day ago")
     names = [stored.level.name for stored in storage.tree(name)]
     path = make_folder(folder) / f"{names[0]}-before-{day}.jsonl.gz"
-    if path.exists():
-        raise InvalidInput(f"archive={str(path)!r}: is there already; must be a new file")
-    cut, sizes = Cut(before, is_sealing=True), list[int]()
+    cut, kinds = Cut(before, is_sealing=True), Counter[str]()
 
     def write(raw: BinaryIO) -> None:
         with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
@@ -70,20 +89,24 @@ def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Se
 
             def write_line(line: Sequence[Any]) -> None:
                 file.write(compact_bytes(line) + b"\n")
-                sizes.append(1)
+                kinds[line[4]] += 1
 
             outcome = audit(storage, names[0], cuts=[cut], write=write_line)
         if outcome.findings:
             raise PurseError(f"nothing is sealed: the audit finds {outcome.findings[0]}")
+        if not kinds.keys() - _OF_ITSELF:
+            raise _NothingToSeal
+        if path.exists():
+            raise InvalidInput(f"archive={str(path)!r}: is there already; must be a new file")
 
-    write_atomically(path, write, PRIVATE)
-    if not sizes:
-        path.unlink()
+    try:
+        write_atomically(path, write, PRIVATE)
+    except _NothingToSeal:
         return None
     sync_folder(path.parent)
     archive = sha256(path.read_bytes()).hexdigest()
     storage.put_seals(names, lambda rows, drop: _decided(rows, drop, cut, archive, storage.now()))
-    return Sealed(names[0], len(sizes), path)
+    return Sealed(names[0], kinds.total(), path)
 
 
 def _decided(
@@ -178,11 +201,14 @@ def _all_rows(
 ) -> Iterator[tuple[str, LedgerEntry, bytes, int | None, str | None]]:
     """Yield all entries of a tree, level by level, each with the rest of its row."""
     seqs, digests = Counter[str](), defaultdict[str, str](str)
+    names = {stored.level.name for stored in tree}
     for path in archives:
         for level, turn, entry in read_archive(path):
-            if entry.seq != (wanted := seqs[level] + 1):
-                begins = f"has entry {entry.seq} of {level!r}, not {wanted}"
-                raise InvalidInput(f"archive={str(path)!r}: {begins}; the oldest one comes first")
+            if level not in names or entry.seq != seqs[level] + 1:
+                raise InvalidInput(
+                    f"archive={str(path)!r}: entry {entry.seq} of {level!r} does not come next; "
+                    "must be all archives of the tree, the oldest first"
+                )
             seqs[level], digests[level] = entry.seq, entry.chain(digests[level])
             session = entry.body.get("session")
             yield level, entry, bytes.fromhex(digests[level]), turn or None, session
@@ -190,7 +216,7 @@ def _all_rows(
         level, seal = stored.level.name, storage.seal(stored.level.name)
         last = seqs[level], digests[level]
         if seal is not None and last != (seal.seq, seal.body["digest"]):
-            raise InvalidInput(f"archive: the entries of {level} are not all that were sealed")
+            raise InvalidInput(f"archive: the entries of {level!r} are not all that were sealed")
         for turn, _, _, entry, digest in lines(storage, 0, stored, last[0]):
             yield level, entry, bytes.fromhex(digest), turn or None, entry.body.get("session")
 

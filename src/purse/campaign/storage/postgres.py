@@ -294,7 +294,10 @@ class Postgres(Database):
     def shrink(self) -> None:
         """Write the tables anew, however long it takes, and what the planner knows of values."""
         with self._translated(), psycopg.connect(self.address, autocommit=True) as db:
-            db.execute("VACUUM (FULL, ANALYZE) purse_journal, purse_balances, purse_checkpoints")
+            db.execute(
+                "VACUUM (FULL, ANALYZE) purse_journal, purse_balances, "
+                "purse_checkpoints, purse_seals"
+            )
 
     def close(self) -> None:
         """Let go of the connections that are not in use."""

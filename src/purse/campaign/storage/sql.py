@@ -31,6 +31,7 @@ THIS = "(SELECT id FROM purse_levels WHERE name = ?)"
 _LEVEL = "SELECT id, name, kind, parent, seq, head FROM purse_levels"
 LEVEL = f"{_LEVEL} WHERE name = ?{{lock}}"
 NAMES = "SELECT name FROM purse_levels WHERE kind = ? ORDER BY name"
+TOPS = "SELECT name FROM purse_levels WHERE parent IS NULL ORDER BY name"
 # kind, name, last entry, a checkpoint of one kind, and whether an event follows it
 JOURNALS = """SELECT this.kind, this.name, this.seq, told.seq, told.body, told.seq IS NOT NULL AND
   EXISTS (SELECT 1 FROM purse_journal entry

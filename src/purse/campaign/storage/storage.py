@@ -345,6 +345,10 @@ class Storage:
         """Return the names of all levels of a kind."""
         return [name for (name,) in self._read([(sql.NAMES, (kind,))])[0]]
 
+    def tops(self) -> list[str]:
+        """Return the names of all levels that are below no other."""
+        return [name for (name,) in self._read([(sql.TOPS, ())])[0]]
+
     def journals(self, kind: str) -> list[Journal]:
         """Return the journal of each level, with a reader's checkpoint of this kind."""
         return [Journal(*row) for row in self._read([(sql.JOURNALS, (kind,))])[0]]
