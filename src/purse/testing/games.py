@@ -9,7 +9,7 @@ import numpy as np
 
 from purse import worlds
 from purse.base import amounts
-from purse.engine.job import make_job
+from purse.engine.job import Job, make_job
 from purse.engine.workspace import PathResults
 from purse.errors import InvalidInput
 from purse.live.policy import Policy
@@ -66,18 +66,9 @@ def half_down(world: World) -> World:
     return worlds.function("outages")(world, np.array(up, float), segments=[2, 7, 5][: len(up)])
 
 
-def live_policy(
-    policy: str | ModuleType,
-    world: World,
-    budget: Any,
-    rule: str,
-    seed: int,
-    plays: int,
-    horizon: int | None,
-) -> Policy:
-    """Return a live policy that knows what the engine's policies are told of this world."""
-    job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
-    return Policy.of(job.problem, policy, seed=seed, stop=rule)
+def live_policy(policy: str | ModuleType, job: Job) -> Policy:
+    """Return a live policy that knows what the engine's policy in this job is told."""
+    return Policy.of(job.problem, policy, seed=job.game.seed, stop=job.problem.stop)
 
 
 def next_round(live: Policy) -> int:

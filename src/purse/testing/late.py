@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.base import amounts
 from purse.engine import cpu
 from purse.engine.delay import Delay
 from purse.engine.draws import contexts, draws
@@ -41,9 +40,7 @@ def _extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
 
 def _play_live(job: Job, policy: str | ModuleType, world: World) -> _LatePlay:
     """Play path 0 of a job through `purse.Policy`."""
-    horizon, seed = job.problem.horizon, job.game.seed
-    budget = (job.problem.budget / amounts.UNIT).tolist()
-    live = live_policy(policy, world, budget, job.problem.stop, seed, 1, horizon)
+    seed, live = job.game.seed, live_policy(policy, job)
     n_rounds = min(_LATE_ROUNDS, world.n_rounds or _LATE_ROUNDS)
     rewards, costs = draws(world, n_rounds, seed=seed)
     shown = contexts(world, n_rounds, seed=seed)
@@ -66,7 +63,7 @@ def _play_live(job: Job, policy: str | ModuleType, world: World) -> _LatePlay:
                 return _LatePlay(live, rounds, pulls, refused, again)
             if not live.over and not isinstance(error, HorizonReached):
                 refused += 1
-                if horizon is not None:  # the round passes
+                if job.problem.horizon is not None:  # the round passes
                     live.t += 1
                     if allowed is not None and live._counts_masks:
                         live._count_mask()

@@ -175,7 +175,7 @@ def _check_agreement(
     """
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
-    live = live_policy(policy, world, budget, rule, seed, plays, horizon)
+    live = live_policy(policy, job)
     try:
         if compiled:
             results, state = cpu.play_block(job, 1)
@@ -225,7 +225,8 @@ def _check_late_reports(
 
     Many tickets are open at once, and reports come in any order.
     """
-    live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
+    job = make_job(policy, world, budget, stop="hold", plays=plays, horizon=horizon)
+    live = live_policy(policy, job)
     n_rounds = min(_ROUNDS, world.n_rounds or _ROUNDS)
     rewards, costs = draws(world, n_rounds)
     shown = contexts(world, n_rounds)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.engine.draws import contexts, draws
+from purse.engine.job import make_job
 from purse.engine.steps import make_steps
 from purse.errors import AskRefused, PurseError
 from purse.live.policy import Policy
@@ -101,7 +102,8 @@ def check_frequencies(
     """
     if world.n_arms == 1:
         return
-    live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
+    job = make_job(policy, world, budget, stop="hold", plays=plays, horizon=horizon)
+    live = live_policy(policy, job)
     n_rounds = min(_LOOK_AT[-1], world.n_rounds or _LOOK_AT[-1])
     rewards, costs = draws(world, n_rounds)
     shown = contexts(world, n_rounds)
