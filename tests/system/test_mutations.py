@@ -129,10 +129,7 @@ ROWS = [
     Row(traffic.allow_any_maximum, checks.the_maximum_of_a_call_is_at_most_that_of_its_arm),
     Row(traffic.choose_what_does_not_fit, masks_are_counted),
     Row(traffic.go_on_for_ever, checks.asks_end_and_reports_are_still_taken),
-    Row(
-        traffic.hand_out_the_dead,
-        a_repeat_is_held,
-    ),
+    Row(traffic.hand_out_the_dead, a_repeat_is_held),
     Row(traffic.cool_down_as_long_as_at_first, checks.a_cool_down_doubles_and_ends),
     Row(traffic.cool_down_for_ever, checks.a_cool_down_doubles_and_ends),
     Row(traffic.never_recover, checks.a_cool_down_doubles_and_ends),

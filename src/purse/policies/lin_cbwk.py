@@ -52,13 +52,7 @@ from purse.errors import invalid
 from purse.kernels import choice, kernel, log, rounds_of, theory_or
 from purse.kernels.pace_price import Pace, multiplicative_prices, new_pace, worthwhile_rule
 from purse.kernels.primal_dual import common_budget
-from purse.kernels.regression import (
-    Regression,
-    add_plain_report,
-    leverage,
-    new_regression,
-    predict,
-)
+from purse.kernels.regression import Regression, add_plain_report, leverage, new_regression, predict
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, CONTEXT, SOURCE = "lin-cbwk", 1, True, "from memory: beta and eta"

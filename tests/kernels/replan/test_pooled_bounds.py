@@ -8,12 +8,7 @@ import pytest
 
 from purse.kernels.optimism import untried_cost
 from purse.kernels.replan.fading_means import FadingMeans, new_means
-from purse.kernels.replan.pooled_bounds import (
-    believe,
-    learn_pool,
-    new_beliefs,
-    set_bounds,
-)
+from purse.kernels.replan.pooled_bounds import believe, learn_pool, new_beliefs, set_bounds
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.types import Floats
 
