@@ -1,15 +1,22 @@
-"""Deliberate faults of accounts and periods, through a monkeypatch that is undone afterwards."""
+"""Deliberate faults of accounts, periods and of what is forgotten, through a monkeypatch that is
+undone afterwards.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.api.states import RUNNING
+from purse.campaign.ledger import entry as entries
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.period import Period
 from purse.campaign.ledger.records import Head
 from purse.campaign.rules import asks, operators
 from purse.campaign.rules import transaction as transactions
 from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.committer import Committer
+from purse.campaign.storage import sql
+from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.calendar import ALL
 from purse.campaign.views import status
 from tests.support.mutations import NEVER_OVERSPENT, Patch, instead_of, take_any_number, without
@@ -172,3 +179,32 @@ def grant_once_what_a_clock_jumps_over(following: Any, period: Period, *given: A
     """Of the periods that one entry stands for, one is granted."""
     after, balances = following(period, *given[:5])
     return after._replace(number=period.number + given[5]), balances
+
+
+def keep_salts(patch: Patch) -> None:
+    """The salt of what is forgotten stays, so that who knows it can try names."""
+    patch.setattr(sql, "FORGET_ENTRY", sql.FORGET_ENTRY.replace(", salt = NULL", ""))
+
+
+def salt_all_alike(patch: Patch) -> None:
+    """Each salt is the same."""
+    patch.setattr(entries, "urandom", bytes)
+
+
+def leave_the_journal_open(patch: Patch) -> None:
+    """What was forgotten is the last that was changed, or not."""
+    patch.setattr(Sqlite, "relock", "SELECT 1")
+
+
+@instead_of(Storage, "keep")
+def keep_what_was_found_before(keep: Any, storage: Storage, *facts: Any) -> None:
+    """An audit stores what it found before something was forgotten."""
+    keep(storage, *facts[:5])
+
+
+@instead_of(Committer, "_decide")
+def learn_on(decide: Any, committer: Committer, operations: Any, policy: Any, at: Any) -> Any:
+    """A policy learns on from what was forgotten meanwhile."""
+    if policy is not None:
+        policy.forgotten = at.levels[-1].head.forgotten
+    return decide(committer, operations, policy, at)

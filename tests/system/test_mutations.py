@@ -15,7 +15,7 @@ from purse import PurseError
 from tests.campaign import test_bill
 from tests.campaign.ledger import test_level, test_limits, test_masks, test_period
 from tests.campaign.rules import test_asks, test_reports
-from tests.campaign.run import test_restore
+from tests.campaign.run import test_forget, test_restore
 from tests.campaign.terms import test_arms
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
@@ -204,6 +204,19 @@ ROWS = [
         test_restore.test_what_no_method_takes_is_not_restored,
         only="memory",
     ),
+    Row(levels.keep_salts, test_forget.test_a_name_is_nowhere_and_all_else_is_as_it_was),
+    Row(levels.salt_all_alike, test_forget.test_equal_labels_leave_no_equal_hashes, only="memory"),
+    Row(
+        levels.leave_the_journal_open,
+        test_forget.test_a_name_is_nowhere_and_all_else_is_as_it_was,
+        only="sqlite",
+    ),
+    Row(
+        levels.keep_what_was_found_before,
+        test_forget.test_an_audit_beside_it_keeps_no_name,
+        only="sqlite",
+    ),
+    Row(levels.learn_on, test_forget.what_is_open_elsewhere_goes_on, only="memory"),
     Row(levels.tell_nobody_of_clocks, test_level.test_somebody_is_told_for_a_day),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(

@@ -113,7 +113,8 @@ class CampaignLevel(Level):
                     self._note_keys(labels)
                     self._book_labels(labels, charge_move(entry))
             case "limited":
-                self._set_limit(**entry.body)
+                body = entry.body
+                self._set_limit(body["key"], body.get("value"), body.get("units"))
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:

@@ -38,7 +38,7 @@ event      rule, key, period, resource or arm, balances; refused: what an ask ne
 joined     periods: a restored campaign joins the levels above it with all that it has spent
 sealed     seq (of the last entry that was sealed), its digest, before (ms), digests of the parts of
            the seal, `state` and `summary`, and of the entries that it has left, `kept`; archive:
-           the sha256 of the file
+           the sha256 of the file, unless the seal was written anew
 seal       in the place of the entries up to its own number, see `purse.campaign.run.seal`; the
            chain goes on from the last of them
 

@@ -59,7 +59,8 @@ class Level:
     def fold(self, entry: LedgerEntry) -> int | None:
         """Take in the next entry; return its turn in the tree, None if the level stands alone."""
         if entry.kind == SEAL:
-            self.begin_at(entry.seq, *entry.body["state"]["level"])
+            head, *more = entry.body["state"]["level"]
+            self.begin_at(entry.seq, {**head, **entry.body["summary"]["head"]}, *more)
             return None
         self.seq = entry.seq
         self.head.see_clock(entry.at)

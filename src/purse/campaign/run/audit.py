@@ -21,7 +21,7 @@ from purse.base.json import compact_bytes
 from purse.campaign.api.results import Audit
 from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import AUDIT, seal, unseal
 from purse.campaign.ledger.ticket import TicketRecord
@@ -109,7 +109,7 @@ def audit(
             _compare(replays[stored.level.key], stored)
             check_seals(replays[stored.level.key], cuts)
     findings = [text for replay in replays.values() for text in replay.findings]
-    notes = {text for replay in replays.values() for text in replay.notes}
+    notes = {text for replay in replays.values() for text in replay.remarks()}
     if not findings:
         _keep(storage, by_name)
     checked = sum(stored.level.seq for stored in tree)
@@ -125,6 +125,7 @@ def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repl
         lambda ticket: storage.about(name, ticket),
         lambda after: storage.reports(name, after, _PAGE_SIZE)[1],
         load_ask=lambda session, before: storage.last_ask(name, session, before),
+        learnt=storage.checkpoint(name, FORGOTTEN),
     )
 
 
@@ -155,8 +156,11 @@ def lines(
 def _compare(replay: Replay, stored: LevelRows) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
-    for unwritten in ("checkpoint", "over"):  # no entry tells of these
+    forgotten = level.head.forgotten  # of archives, too
+    untold = ("checkpoint", "over", "seen", "forgotten")
+    for unwritten in untold if stored_level.head.forgotten else untold[:2]:  # by any entry
         setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
+    text, level.head.forgotten = level.head.to_json(), max(forgotten, level.head.forgotten)
     rows = sorted(tuple(row) for row in stored.balances)
     own = [
         ("", "", resource, 0, *balance, 0, None, None)
@@ -168,7 +172,7 @@ def _compare(replay: Replay, stored: LevelRows) -> None:
         ("entries", stored_level.seq, level.seq),
         ("entries beyond those", [number for (number,) in stored.outside], []),
         ("balances", [row for row in rows if row[0] == ""], own),
-        ("head", stored_level.text, level.head.to_json()),
+        ("head", stored_level.text, text),
     ]
     unfinished, sums = list[Any](), list[Any]()
     if isinstance(level, CampaignLevel):
@@ -193,7 +197,8 @@ def _keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
     with suppress(StorageUnavailable):  # a checkpoint only saves time
         for name, replay in replays.items():
             body, level = seal(compact_bytes([mark, names, *_facts(replay)])), replay.level
-            storage.keep(name, AUDIT, level.seq, level.head.digest, body)
+            facts = level.seq, level.head.digest, body, level.head.forgotten
+            storage.keep(name, AUDIT, *facts)
 
 
 def _facts(replay: Replay) -> list[Any]:

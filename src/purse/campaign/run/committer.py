@@ -175,12 +175,14 @@ class Committer:
         checkpoints, looks = [], all(operation.looks for operation in operations)
         if policy is not None:
             assert isinstance(level, CampaignLevel)
-            if policy.digest != locked.digest:
+            if policy.digest != locked.digest or policy.forgotten != level.head.forgotten:
                 raise JournalRewound(
-                    f"the journal of {self.terms.name!r} was replaced by another one; try again"
+                    f"the journal of {self.terms.name!r} was replaced or changed; try again"
                 )
+            self._teacher.look(
+                level, policy
+            )  # first: reports may be about arms that it cannot know
             policy.learn(parsed(locked.reports), level.seq, level.head.digest)
-            self._teacher.look(level, policy)
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))

@@ -25,6 +25,8 @@ from purse.campaign.run.replay_journal import Replay
 from purse.campaign.views.history import History
 from purse.campaign.views.labels import DaySums
 
+_UNTOLD = ("seen", "forgotten")  # parts of a head that are others once contexts are forgotten
+
 
 class Summary:
     """What is sealed of a level besides its state."""
@@ -57,12 +59,15 @@ class Summary:
     def state(self, before: int) -> dict[str, Any]:
         """Return the state as of now, for a cut."""
         level, days = self.level, self.days.facts()
-        return {"seq": level.seq, "before": before, "level": level.facts(), "days": days}
+        head, *more = level.facts()
+        head = {name: value for name, value in head.items() if name not in _UNTOLD}
+        return {"seq": level.seq, "before": before, "level": [head, *more], "days": days}
 
     def rest(self) -> dict[str, Any]:
         """Return what is no state, as of now."""
         policy = self.replay.policy
         return {
+            "head": {name: getattr(self.level.head, name) for name in _UNTOLD},
             "sums": self.sums,
             "policy": policy and b64encode(policy.stored()[3]).decode(),
             "taught": {},  # what the policy has learnt at each later entry `handed_over`
@@ -114,15 +119,24 @@ class Cut:
                 self.tickets[name] = sorted({number for one in around for number in one})
 
 
-def digest_of(part: Any) -> str:
+def _digest_of(part: Any) -> str:
     """Return the digest of a part of a seal, which may be JSON already."""
     content = part if isinstance(part, bytes) else compact_bytes(part)
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def kept_digest(kept: Sequence[LedgerEntry]) -> str:
-    """Return the digest of the entries that a seal has left."""
-    return digest_of([entry.chain("") for entry in kept])
+def claim_of(content: dict[str, Any], digest: str, kept: Sequence[LedgerEntry]) -> dict[str, Any]:
+    """Return what an entry `sealed` says of a seal.
+
+    content   the parts of the seal, which may be JSON already
+    digest    of the journal up to its last entry
+    kept      the entries that it has left
+    """
+    state = content["state"]
+    state = orjson.loads(state) if isinstance(state, bytes) else state
+    parts = {part: _digest_of(content[part]) for part in ("state", "summary")}
+    facts = {"seq": state["seq"], "digest": digest, "before": state["before"]}
+    return {**facts, **parts, "kept": _digest_of([entry.chain("") for entry in kept])}
 
 
 def check_seals(replay: Replay, cuts: Sequence[Cut] = ()) -> None:
@@ -130,11 +144,10 @@ def check_seals(replay: Replay, cuts: Sequence[Cut] = ()) -> None:
     level = replay.level
     if replay.seal is not None:
         body, claim = replay.seal.body, replay.claims.get(replay.seal.seq, {})
-        sealed = {part: digest_of(body[part]) for part in ("state", "summary")}
-        sealed |= {"digest": body["digest"], "kept": kept_digest(kept_by(replay.seal))}
-        if any(claim.get(part) != digest for part, digest in sealed.items()):
+        sealed = claim_of(body, body["digest"], kept_by(replay.seal))
+        if any(claim.get(part) != value for part, value in sealed.items()):
             replay.find(f"the seal of {level.title} is not what its journal says")
-    for claim in replay.claims.values():
-        states = (c.states[level.terms.name] for c in cuts if c.before == claim["before"])
-        if any(digest_of(state) != claim["state"] for state in states):
-            replay.find(f"the entries of {level.title} do not come to what was sealed")
+    last = replay.claims.get(level.head.sealed, {})  # of earlier seals values may be forgotten
+    states = (cut.states[level.terms.name] for cut in cuts if cut.before == last.get("before"))
+    if any(_digest_of(state) != last["state"] for state in states):
+        replay.find(f"the entries of {level.title} do not come to what was sealed")

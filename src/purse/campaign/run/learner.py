@@ -16,7 +16,7 @@ from purse.base import amounts
 from purse.campaign.api.states import HELD, OPEN
 from purse.campaign.ledger import masks
 from purse.campaign.ledger.ask_inputs import CONTEXT
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
 from purse.campaign.ledger.records import POLICY, seal, unseal
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import MaskRows, PolicyView, Widened
@@ -62,6 +62,7 @@ class Learner:
         problem = terms.problem_with(widened) if widened else terms.problem
         self.module, params = make_policy(terms.policy, problem)
         game = make_game(self.module, problem, terms.seed, problem.horizon or NEVER)
+        self.forgotten = 0  # entries of which contexts were forgotten before it has learnt
         self.terms, self.widened, self.n_arms = terms, list(widened), problem.n_arms
         self.taught_from = taught_from
         self.seq = 0  # of the last entry that it has seen
@@ -172,6 +173,8 @@ class Learner:
             costs = map(min, map(max, body["costs"], low[arm]), high[arm])
             pack(words, 0, arm, body["p"], *zeros, reward, *costs)
             if self.sees_contexts:
+                if body.get(CONTEXT, ()) is None:  # it is forgotten, and teaches nothing
+                    continue
                 self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
             if self._steps.tell(body["t"]) != DONE:
@@ -241,7 +244,9 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
         terms = terms.in_charge(head.policy)
     terms.check_version()
     learner = Learner(terms, head.taught, head.taught_from)
-    for row in (storage.checkpoint(terms.name, POLICY), sealed_policy(storage.seal(terms.name))):
+    learner.forgotten = head.forgotten
+    stored = [storage.checkpoint(terms.name, kind) for kind in (POLICY, FORGOTTEN)]
+    for row in (*stored, sealed_policy(storage.seal(terms.name))):
         if learner.begin_at(row) and _catch_up(learner, storage):
             return learner
     return learn_all(terms, storage, head.taught)
@@ -262,8 +267,9 @@ def sealed_policy(seal: LedgerEntry | None) -> tuple[int, str, bytes] | None:
 
 def learn_all(terms: Terms, storage: Storage, widened: Widened) -> Learner:
     """Return a policy as the whole journal teaches it, or what is sealed of it and the rest."""
-    seal = storage.seal(terms.name)
+    forgotten, seal = storage.level(terms.name)[-1].head.forgotten, storage.seal(terms.name)
     learner = Learner(terms, widened, seal.seq if seal else 0)
+    learner.forgotten = forgotten
     if seal is not None:
         learner.teach(lessons_of(seal))
     if not _catch_up(learner, storage):

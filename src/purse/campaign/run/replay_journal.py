@@ -3,13 +3,14 @@ compared with what is written.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
 from purse.base.amounts import LARGEST
 from purse.base.plain_validation import request_of
+from purse.base.text import count
 from purse.campaign.api.states import (
     ACCOUNT_ALERT_WORDS,
     ALERT_WORDS,
@@ -20,7 +21,7 @@ from purse.campaign.api.states import (
 )
 from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
 from purse.campaign.ledger.level import OWN, Level, Load
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
@@ -79,6 +80,7 @@ class Replay:
     reports      finds what the policy learns from
     load_label   finds the budget of a label; None: all that there are are known
     load_ask     finds the last ask of a session; None: likewise
+    learnt       what the policy had learnt when contexts were forgotten, as a checkpoint has it
     """
 
     def __init__(
@@ -88,7 +90,9 @@ class Replay:
         reports: LoadReports = lambda _: (),
         load_label: LoadLabel | None = None,
         load_ask: _LoadAsk | None = None,
+        learnt: Sequence[Any] | None = None,
     ) -> None:
+        self.learnt, self.blind = learnt, range(0)  # entries whose choices nobody can make again
         self.level, self.load, self.reports = level, load, reports
         self.load_label, self.load_ask = load_label, load_ask
         self.above = level.above  # which is folded beside it
@@ -150,6 +154,10 @@ class Replay:
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
                 level.recall(entry, self.load, self.load_label, self.load_ask)
+            is_gone = FORGOTTEN in entry.body and "context" in entry.body
+            if is_gone and self.policy is not None and self.policy.sees_contexts:
+                upto = self.learnt[0] if self.learnt else LARGEST
+                self.policy, self.blind = None, range(entry.seq, upto + 1)
             was_decided = level.head.rules >= RULES or entry.kind in ("created", "handed_over")
             if was_decided:
                 self.compare(entry)
@@ -165,7 +173,9 @@ class Replay:
                     for body in due_events(above, entry, own=above is level)
                     if level.head.rules >= RULES
                 ]
-            if entry.kind == "handed_over" and isinstance(level, CampaignLevel):
+            is_back = self.policy is None and self.learnt and self.learnt[0] == entry.seq
+            is_due = is_back or entry.kind == "handed_over"
+            if is_due and isinstance(level, CampaignLevel):
                 self.put_in_charge(level)
             if self.policy is not None:
                 learnt = [(entry.seq, entry.body)] if entry.kind in self.policy.kinds else []
@@ -191,11 +201,27 @@ class Replay:
                 ):
                     self.find(f"entry {entry.seq}: {budget.title} is overspent")
 
+    def remarks(self) -> list[str]:
+        """Return the remarks of an audit."""
+        remarks, forgotten = list(self.notes), self.level.head.forgotten
+        if forgotten:
+            entries = count(forgotten, "entry was", "entries were")
+            remarks.append(f"{entries} forgotten in {self.level.title}")
+        if self.blind:
+            remarks.append(
+                f"contexts of {self.level.title} are forgotten: from entry {self.blind[0]} to "
+                f"{min(self.blind[-1], self.level.seq)}, arms and probabilities were taken as they "
+                "are written"
+            )
+        return remarks
+
     def put_in_charge(self, level: CampaignLevel) -> None:
         """Let the policy in charge learn from the journal up to here; none, if another version of
-        it was: what that has chosen is not decided again.
+        it was, or contexts are forgotten: what was chosen then is not decided again.
         """
         self.policy = None
+        if level.seq + 1 in self.blind:
+            return
         terms = level.terms.in_charge(level.policy)
         if terms.is_other_version():
             self.notes.append(
@@ -207,7 +233,9 @@ class Replay:
         policy = Learner(terms, level.head.taught, after := level.head.taught_from)
         policy.expect_many()
         is_whole = not after and self.seal is None
-        if text := self.taught.get(str(level.seq)):
+        if self.learnt and level.seq == self.learnt[0]:
+            is_whole, after = policy.begin_at(self.learnt), level.seq
+        elif text := self.taught.get(str(level.seq)):
             is_whole, after = policy.begin_at((level.seq, "", b64decode(text))), level.seq
         elif lessons := self.lessons.get(after):
             is_whole = policy.teach(lessons)

@@ -13,9 +13,9 @@ from purse.base.json import compact_bytes
 from purse.campaign.api.journal import FORMAT, Entry
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import SEAL, LedgerEntry, kept_by
+from purse.campaign.ledger.entry import FORGOTTEN, SEAL, LedgerEntry, kept_by
 from purse.campaign.ledger.level import Level, Load
-from purse.campaign.ledger.records import RESTORED
+from purse.campaign.ledger.records import POLICY, RESTORED
 from purse.campaign.rules.transaction import Added, Transaction
 from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.cut import check_seals
@@ -102,7 +102,7 @@ def _pages(
     now: int,
 ) -> Iterator[Writes]:
     """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
-    level, expected = replay.level, list[tuple[Level, str]]()
+    level, expected, kinds = replay.level, list[tuple[Level, str]](), [POLICY]
     assert isinstance(level, CampaignLevel)
     for entry in entries:
         seals = list[tuple[Any, ...]]()
@@ -128,13 +128,17 @@ def _pages(
     if level.head.rules < RULES or replay.policy is None:  # from here on this version decides
         transaction.now = level.head.changed
         take_over(transaction, level.head.sealed)
+        kinds += [FORGOTTEN] if replay.blind else []
+        replay.blind = range(0)  # it learns from the contexts that are left
         replay.put_in_charge(level)
         assert replay.policy is not None
         replay.policy.learn((), level.seq, level.head.digest)
     level.head.checkpoint = level.seq
     key = own[0].key
+    _, *learnt = replay.policy.stored()
     restored = (key, RESTORED, level.seq, "", b"%d" % now)
-    yield writes_of(transaction, own, [(key, *replay.policy.stored()), restored])
+    checkpoints = [restored, *((key, kind, *learnt) for kind in kinds)]
+    yield writes_of(transaction, own, checkpoints)
     text = level.head.to_json()
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text

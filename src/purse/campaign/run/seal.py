@@ -24,13 +24,13 @@ from purse.base.files import PRIVATE, make_folder, sync_folder, write_atomically
 from purse.base.json import compact_bytes
 from purse.campaign.api.defaults import SESSION_WITHIN
 from purse.campaign.api.results import Audit
-from purse.campaign.ledger.entry import LedgerEntry
+from purse.campaign.ledger.entry import FORGOTTEN, LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import POLICY
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit, lines
 from purse.campaign.run.committer import writes_of
-from purse.campaign.run.cut import Cut, digest_of, kept_digest
+from purse.campaign.run.cut import Cut, claim_of
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import LevelRows, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
@@ -133,16 +133,9 @@ def _decided(
         parts = {"state": cut.states[name], "summary": compact_bytes(rest)}
         seq = state["seq"]
         kept = drop(name, key, seq, cut.tickets[name], cut.before - SESSION_WITHIN)
-        body = {
-            "seq": seq,
-            "digest": state["level"][0]["digest"],
-            "before": cut.before,
-            **{part: digest_of(content) for part, content in parts.items()},
-            "kept": kept_digest(kept),
-            "archive": archive,
-        }
+        claim = claim_of(parts, state["level"][0]["digest"], kept)
         transaction.renew()
-        transaction.add("sealed", body)
+        transaction.add("sealed", {**claim, "archive": archive})
         chain = level.chain()[::-1]
         writes = writes_of(transaction, [stored[part.terms.name] for part in chain])
         text = b'{"state":%b,"summary":%b}' % (parts["state"], parts["summary"])
@@ -183,8 +176,10 @@ def _unsealed(
                 session.read([(sql.COPY_LEVEL, (*level[:5], level.text))])
                 opened = [(level.key, state, ticket, due) for ticket, state, due in unfinished]
                 labels = [(level.key, *row) for row in balances]
-                policy = [(level.key, POLICY, *checkpoint)] if checkpoint else []
-                session.read(Writes((), (), (), (), opened, labels, policy).statements())
+                learnt = storage.checkpoint(level.name, FORGOTTEN)
+                policies = ((POLICY, checkpoint), (FORGOTTEN, learnt))
+                stored = [(level.key, kind, *row) for kind, row in policies if row]
+                session.read(Writes((), (), (), (), opened, labels, stored).statements())
             rows = _all_rows(storage, tree, archives)
             while page := list(islice(rows, _PAGE_SIZE)):
                 befores |= {entry.body["before"] for _, entry, *_ in page if entry.kind == "sealed"}

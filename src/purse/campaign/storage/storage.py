@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from purse.campaign.api.journal import CONTEXT
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import SEAL, LedgerEntry
 from purse.campaign.ledger.limits import Label, LabelBudget
@@ -162,30 +163,44 @@ class Storage:
         self.db.retried(attempt)
 
     def rewrite(
-        self, name: str, decide: Callable[[Session, StoredLevel], Iterable[Statement]]
+        self, name: str, decide: Callable[[Session, list[StoredLevel]], Sequence[Statement]]
     ) -> None:
-        """Lock a level, change its journal, which nothing else can, and commit."""
+        """Lock a level and those above it, change its journal, and commit.
+
+        decide   gets the levels from the top down; returns what to write
+        """
 
         def attempt() -> None:
             with self.db.writing() as session:
-                level = self._chained(session, name, None, self._lock)[0][-1]
-                written = list(decide(session, level))
+                written = decide(session, self._chained(session, name, None, self._lock)[0])
                 session.read([(self.db.unlock, ())])
                 session.read([*written, (self.db.relock, ())])
                 session.write([])
 
         self.db.retried(attempt)
 
-    def mentions(
-        self, name: str, text: str, after: int, upto: int, session: Session | None = None
+    def names_with(self, key: str, value: str) -> list[str]:
+        """Return the names of the campaigns with a label."""
+        names = self.names()
+        rows = self._read([(sql.LABEL, (name, key, value)) for name in names])
+        return [name for name, parts in zip(names, rows, strict=True) if parts]
+
+    def named(
+        self, session: Session, level: StoredLevel, key: str, value: str
     ) -> Iterator[LedgerEntry]:
-        """Yield the entries up to one that have labels, and a text in their body."""
-        while after < upto:
-            page = min(after + _SCANNED, upto)
-            statement = sql.MENTIONS, (name, after, page, text)
-            rows = (self._read if session is None else session.read)([statement])[0]
-            yield from _read_entries(rows)
-            after = page
+        """Yield the entries of a level with a label, and the reports with the contexts of such."""
+        text = orjson.dumps(value).decode()
+        for after in range(0, level.seq, _SCANNED):
+            page = level.name, after, after + _SCANNED, text
+            candidates = _read_entries(session.read([(sql.MENTIONS, page)])[0])
+            entries = [entry for entry in candidates if entry.has_label(key, value)]
+            yield from entries
+            tickets = [entry.ticket for entry in entries if CONTEXT in entry.body]
+            about = [self._among(self._about, level.name, tickets)] if tickets else []
+            for rows in session.read(about):
+                for entry in _read_entries(rows):
+                    if entry.kind == "told" and CONTEXT in entry.body:
+                        yield entry
 
     def _labels(
         self, session: Session, name: str, labels: Sequence[Label]
@@ -366,14 +381,14 @@ class Storage:
             return map(read_entry, rows)
         return islice(chain(map(read_entry, rows[:1] if after < 1 else ()), [seal]), limit)
 
-    def seal(self, name: str) -> LedgerEntry | None:
-        """Return the seal of a level as an entry, if it has one."""
+    def seal(self, name: str, session: Session | None = None) -> LedgerEntry | None:
+        """Return the seal of a level as an entry, if it has one; in a transaction, as of then."""
 
         def look(session: Session) -> tuple[Rows, Rows]:
             (seals,) = session.read([(sql.SEAL, (name, 0))])
             return seals, session.read([(sql.KEPT, (name, seals[0][0]))])[0] if seals else ()
 
-        seals, rows = self._reading(look)
+        seals, rows = self._reading(look) if session is None else look(session)
         if not seals:
             return None
         (seq, text), kept = seals[0], _read_entries(rows)
