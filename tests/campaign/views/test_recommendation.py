@@ -9,6 +9,7 @@ import pytest
 
 from purse import Campaign, InvalidInput
 from purse.campaign.views.arm_stats import ArmSums
+from purse.campaign.views.history import History
 from purse.identification.recommend import recommend
 from purse.identification.recommendation import Recommendation
 from tests.support import storages
@@ -182,3 +183,16 @@ def test_a_child_process_can_ask_though_a_thread_of_the_parent_was_asking(
         if child == 0:  # pragma: no cover - in another process
             os._exit(0 if campaign.recommend().arm == "green" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_an_arm_that_the_terms_have_no_place_for_is_counted() -> None:
+    campaign = busy()
+    campaign.recommend()
+    campaign.add_arm("blue", cost_max="0.8")
+    spend(campaign, "blue", [1] * 9, "0.5")
+    assert {each.arm for each in campaign.recommend().arms} == {"green", "red", "blue"}
+    history = campaign._local.history.look(lambda history: history)
+    again = History.from_json(history.terms, history.to_json())
+    assert again.to_json() == history.to_json()
+    spend(campaign, "blue", [1], "0.5")
+    assert campaign._local.history.look(lambda history: history.drifted) == 0

@@ -106,6 +106,9 @@ class History:
             level.seq = entry.seq
             while len(self._arms) < level.arms.n_places:
                 self._arms.append(ArmStats([0] * len(self.terms.resources)))
+                if len(self._arms) > len(self._tops):  # one that the terms have no place for
+                    wider = [np.concatenate([each, 0 * each[:1]]) for each in self._arrays()]
+                    self._test, self._tops = type(self._test)(*wider[:-1]), wider[-1]
             if entry.kind == "asked":
                 self.asks += 1
                 self._count_mask(entry)
@@ -158,6 +161,9 @@ class History:
         if find_change(self._test, arm, self._tops[arm], threshold) >= 0 and not self.drifted:
             self.drifted = self.asks
 
+    def _arrays(self) -> list[Any]:
+        return [*self._test, self._tops]
+
     def arm_sums(self) -> dict[str, ArmSums]:
         """Return each arm's sums by name, in arm order."""
         names = self.level.arms.names
@@ -180,7 +186,7 @@ class History:
             {span: list(series.points) for span, series in self._recent_series.items()},
             list(self._minute.seconds),
             self._incidents.as_dict(),
-            [array.tolist() for array in (*self._test, self._tops)],
+            [array.tolist() for array in self._arrays()],
         ]
         return compact_bytes(facts)
 
@@ -203,8 +209,9 @@ class History:
             incidents,
             test,
         ) = orjson.loads(text)
-        for array, values in zip((*self._test, self._tops), test, strict=True):
-            array[:] = values
+        known = zip(test, self._arrays(), strict=True)
+        *arrays, self._tops = (np.array(values, array.dtype) for values, array in known)
+        self._test = type(self._test)(*arrays)
         parts = [Balance(*counters) for counters in balances]
         self.level = CampaignLevel(self._shown, seq, Head(**head), parts)
         for name, number in zip(_NUMBERS, numbers, strict=True):
