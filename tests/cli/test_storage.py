@@ -6,12 +6,13 @@ from unittest.mock import patch
 
 from purse.campaign.storage import schema
 from purse.campaign.storage.sqlite import Sqlite
+from purse.policies import replan
 from tests.support.cli import Command, check_mistake
 from tests.support.old_storages import load
 from tests.support.storages import START, TERMS, SqliteHarness
 
 DAY = 86_400_000  # ms
-OVER = "campaign 'forecast' from version 2 of replan to version 3 of replan"
+OVER = f"campaign 'forecast' from version 2 of replan to version {replan.VERSION} of replan"
 
 
 def test_a_migration_is_rehearsed_and_done_and_says_what_it_does(

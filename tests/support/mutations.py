@@ -327,6 +327,12 @@ def use_the_probability_of_now(
     learn(policy, [], seq, digest)
 
 
+def forget_who_takes_over(patch: Patch) -> None:
+    """The fold of a hand-over leaves the policy of the terms in charge."""
+    first = property(lambda level: [level.terms.policy, level.terms.policy_version])
+    patch.setattr(CampaignLevel, "policy", first)
+
+
 def trust_checkpoints(patch: Patch) -> None:
     """A checkpoint is taken as it is."""
     patch.setattr(learner, "unseal", lambda body: bytes(body)[_SEAL:])

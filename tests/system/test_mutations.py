@@ -25,7 +25,7 @@ from tests.support import traffic_mutations as traffic
 from tests.support.client_log import ClientLog
 from tests.support.fault_injection import mounted
 from tests.support.soak import SOAK, scale
-from tests.system import test_power_cuts, test_unavailable
+from tests.system import test_power_cuts, test_recorded_journals, test_unavailable
 
 pytestmark = test_power_cuts.pytestmark
 numbers = count()
@@ -61,6 +61,9 @@ a_repeat_is_held = test_asks.test_a_repeat_does_not_hand_out_tickets_for_which_n
 masks_are_counted = test_masks.test_masks_are_counted_as_they_were_asked_for
 an_arm_comes_and_goes = test_arms.test_an_arm_is_added_chosen_retired_and_comes_back
 what_failed_or_was_void = test_reports.test_nothing_is_learnt_from_what_failed_or_was_void
+an_earlier_export_is_handed_over = (
+    test_recorded_journals.test_an_export_of_an_earlier_version_of_a_policy_is_handed_over
+)
 ROWS = [
     Row(mutations.drop_the_guard, promises.a_refusal_says_that_the_rest_is_held),
     Row(mutations.drop_the_guard_and_the_check, promises.the_budget_holds),
@@ -115,6 +118,7 @@ ROWS = [
         mutations.use_the_probability_of_now,
         promises.a_late_report_is_weighed_by_its_own_probability,
     ),
+    Row(mutations.forget_who_takes_over, an_earlier_export_is_handed_over),
     Row(mutations.trust_checkpoints, promises.a_damaged_checkpoint_is_not_used),
     Row(mutations.write_over_the_journal, promises.the_journal_stays_as_it_is),
     Row(mutations.lock_nothing, promises.two_at_once_wait_for_each_other),

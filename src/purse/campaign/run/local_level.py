@@ -250,7 +250,8 @@ def connect_storage(storage: Any, token: str | None = None, *, create: bool = Fa
     # no file of somebody runs unasked
     context = copy_context()
     context.run(runs_files.set, False)
-    context.run(upgrade.upgrade, storage)
+    for text in context.run(upgrade.upgrade, storage):
+        _LOGGER.info(text)
     return connect(storage, create=create)
 
 

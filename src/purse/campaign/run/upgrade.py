@@ -34,7 +34,7 @@ WHERE level = ? AND key = '' AND value = '' ORDER BY resource"""
 # kind, number of entries, head and terms of each level
 _FIRST = """SELECT this.kind, this.seq, this.head, first.body FROM purse_levels this
 JOIN purse_journal first ON first.level = this.id AND first.seq = 1 ORDER BY this.id"""
-_ENTRIES_A_SECOND = 5_000
+_ENTRIES_A_SECOND = 10_000
 FEW = 20_000  # entries of a storage that is upgraded when it is opened
 _SALT = "UPDATE purse_journal SET salt = ?, digest = ? WHERE level = ? AND seq = ?"
 _ABOUT = sql.ABOUT.format(among=sql.ONE)
