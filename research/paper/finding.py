@@ -1,7 +1,5 @@
 """Findings: the verdict on a claim, one line of measurements, and the blocks of its section."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,12 +66,12 @@ class Claim(NamedTuple):
     title: str
     says: str
     commands: Sequence[str]
-    study: Callable[[Runner], Finding]  # measures it
+    study: "Callable[[Runner], Finding]"  # measures it
 
 
 def claim(
     title: str, says: str, commands: Sequence[str]
-) -> Callable[[Callable[[Runner], Finding]], Claim]:
+) -> "Callable[[Callable[[Runner], Finding]], Claim]":
     """Make a claim of the function that measures it."""
     return lambda study: Claim(title, says, commands, study)
 

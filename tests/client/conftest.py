@@ -1,7 +1,5 @@
 """A real server in a thread of this process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Storage, Served]]:
+def server() -> "Iterator[tuple[Storage, Served]]":
     """A server without tokens, and where it keeps campaigns."""
     from tests.support.service import served
 
@@ -26,7 +24,7 @@ def server() -> Iterator[tuple[Storage, Served]]:
 
 
 @pytest.fixture
-def storage(server: tuple[Storage, Served]) -> Storage:
+def storage(server: "tuple[Storage, Served]") -> Storage:
     """The storage of the server, which is empty; its clock stands still."""
     from tests.support.service import empty
 
@@ -37,7 +35,7 @@ def storage(server: tuple[Storage, Served]) -> Storage:
 
 
 @pytest.fixture
-def at(server: tuple[Storage, Served], storage: Storage) -> Served:
+def at(server: "tuple[Storage, Served]", storage: Storage) -> "Served":
     """Where the server is."""
     return server[1]
 

@@ -2,8 +2,6 @@
 do.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from io import StringIO
@@ -37,7 +35,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def test_the_address_says_who_keeps_a_budget(at: Served, storage: Storage) -> None:
+def test_the_address_says_who_keeps_a_budget(at: "Served", storage: Storage) -> None:
     for kind, terms in ((Campaign, TERMS), (Account, {"budget": 1})):
         name = kind.__name__
         made: Any = kind.create(name, **terms, storage=at.url)
@@ -138,12 +136,12 @@ def test_another_timeout_and_number_of_attempts(waits: list[float]) -> None:
             Server(**{"url": "http://127.0.0.1:9", **bad})
 
 
-def test_a_path_that_is_no_server_is_told(at: Served) -> None:
+def test_a_path_that_is_no_server_is_told(at: "Served") -> None:
     with pytest.raises(purse.PurseError, match="GET /else/campaigns/prompts: there is nothing"):
         Campaign.open("prompts", storage=at.url + "/else")
 
 
-def test_long_answers_come_in_pages(at: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_answers_come_in_pages(at: "Served", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("purse.campaign.campaign.MOST", 2)
     monkeypatch.setattr("purse.campaign.budget.PAGE", 2)
     campaign = Campaign.create("prompts", **TERMS, storage=at.url)
@@ -174,7 +172,7 @@ def loaded(program: str, *given: str) -> list[str]:
     ).stdout.split()
 
 
-def test_a_campaign_on_a_server_loads_nothing_heavy(at: Served) -> None:
+def test_a_campaign_on_a_server_loads_nothing_heavy(at: "Served") -> None:
     Campaign.create("prompts", **TERMS, storage=at.url)
     told, *modules = loaded(OPENED, at.url)
     assert told == "1"
@@ -204,7 +202,7 @@ except purse.errors.MissingExtra as error:
 """
 
 
-def test_a_client_alone_says_what_it_cannot_do(at: Served) -> None:
+def test_a_client_alone_says_what_it_cannot_do(at: "Served") -> None:
     Campaign.create("prompts", **TERMS, storage=at.url)
     name, *said = loaded(WITHOUT, at.url)
     assert name == "prompts"

@@ -1,7 +1,5 @@
 """LiteLLM takes seconds to import: only the worker that runs these tests does it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def one_lab() -> Iterator[Lab]:
+def one_lab() -> "Iterator[Lab]":
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # the table of the package, no download
     from tests.support.litellm_lab import Lab
 
@@ -22,7 +20,7 @@ def one_lab() -> Iterator[Lab]:
 
 
 @pytest.fixture
-def lab(one_lab: Lab) -> Iterator[Lab]:
+def lab(one_lab: "Lab") -> "Iterator[Lab]":
     """The real LiteLLM, without a callback before and after each test."""
     yield one_lab
     one_lab.clear()

@@ -1,7 +1,5 @@
 """The page of the documentation runs as it is written; without a package its extra is named."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -42,7 +40,7 @@ def test_without_the_package_one_line_names_the_extra() -> None:
 
 
 def test_the_python_of_the_page_runs_as_written(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lab: "Lab", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     # which policy chooses does not matter here, and the default one takes long to compile

@@ -1,7 +1,5 @@
 """Packages that not every installation has: imported late, and one line if one is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """`purse apply FILE`: make accounts and campaigns be as a file says, as far as they may change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,7 +134,7 @@ def _compare(entries: list[_Entry], address: str) -> list[_Change]:
     return changes
 
 
-def _facts(level: Level) -> dict[str, str]:
+def _facts(level: "Level") -> dict[str, str]:
     """Return what may change of a level, in words."""
     from purse.campaign.ledger.campaign_level import CampaignLevel
     from purse.campaign.ledger.ticket import texts
@@ -152,7 +150,7 @@ def _facts(level: Level) -> dict[str, str]:
     return facts
 
 
-def _changed(old: Mapping[str, str], change: Transaction) -> _Change:
+def _changed(old: Mapping[str, str], change: "Transaction") -> _Change:
     """Return how a level changes, from what it was."""
     new, kinds = _facts(change.level), [added.entry.kind for added in change.added]
     words = [

@@ -1,7 +1,5 @@
 """`purse demo`: calls of three made-up models under a real budget, with an outage amid them."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter
@@ -44,7 +42,7 @@ _DOWN, _OUTAGE = "medium", range(150, 220)  # the model that fails, and in which
 class _Traffic:
     """Calls of the models, one after another."""
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: "Campaign") -> None:
         self.campaign = campaign
         self.calls = dict.fromkeys(_MODELS, 0)
         self.failed = self.good = 0
@@ -132,7 +130,7 @@ def demo(no_serve: bool) -> None:
         _show(storage)
 
 
-def _created(storage: str) -> Campaign:
+def _created(storage: str) -> "Campaign":
     """Create the campaign of this run, under a name that is free."""
     from purse.campaign.campaign import Campaign
 

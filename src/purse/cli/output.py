@@ -1,7 +1,5 @@
 """The output of the command line: tables for people, JSON for machines."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import textwrap
@@ -39,7 +37,7 @@ def print_hanging(head: str, text: str) -> None:
     )
 
 
-def print_result(result: Result, below: Mapping[str, str] | None = None) -> None:
+def print_result(result: "Result", below: Mapping[str, str] | None = None) -> None:
     """Print the tables of a result for people, and its remarks; `below` has a line for the title
     of a table.
     """
@@ -70,7 +68,7 @@ def _print_grid(grid: Sequence[Sequence[str]]) -> None:
         others = others[count:]
 
 
-def print_notions(result: Regrets) -> None:
+def print_notions(result: "Regrets") -> None:
     """Print the notions of regret for people: name, mean, half its interval, and what it is."""
     (grid,) = result.grids()
     click.echo(result.title)
@@ -79,7 +77,7 @@ def print_notions(result: Regrets) -> None:
         print_hanging(f"{name}  {mean} {half}  ", row[3])
 
 
-def print_bounds(rows: Sequence[Bound]) -> None:
+def print_bounds(rows: "Sequence[Bound]") -> None:
     """Print each bound for people: value, what it bounds, conditions, source."""
     width = max(len(row.name) for row in rows)
     for row in rows:

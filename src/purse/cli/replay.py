@@ -1,7 +1,5 @@
 """The verb that replays recorded rounds: `replay`."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -61,7 +59,7 @@ def _part_of(text: str) -> float:
     return number(text[:-1]) / 100 if text.endswith("%") else number(text)
 
 
-def _check_marks(budgets: Sequence[_Amount], rounds: Rounds) -> None:
+def _check_marks(budgets: Sequence[_Amount], rounds: "Rounds") -> None:
     """Refuse 50.000 for a budget if the numbers of the data have decimal commas."""
     from purse.lab.data.text_file import BY_COMMAS
 

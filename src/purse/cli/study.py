@@ -1,7 +1,5 @@
 """Verbs of studies: `compare`, `init`, `run`, `status`, `show`, `report`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -240,7 +238,7 @@ def _existing_folder(study: Path | None) -> Path:
     return target
 
 
-def _present(study: Study, target: Path, as_json: bool) -> None:
+def _present(study: "Study", target: Path, as_json: bool) -> None:
     """Write the report, and print the regrets and what they say of each world."""
     files = study.publish(target)
     if as_json:

@@ -2,8 +2,6 @@
 again.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time
@@ -60,14 +58,14 @@ class Server:
         self.retries = integer("retries", retries, low=0)
 
     @cached_property
-    def _links(self) -> Links:
+    def _links(self) -> "Links":
         from purse.client.links import Links  # `http.client` takes a while to import
 
         headers = f"Authorization: Bearer {self._secret}\r\n" if self._secret else ""
         return Links(self._address, headers)
 
     @classmethod
-    def at(cls, storage: Any, token: str | None) -> Server | None:
+    def at(cls, storage: Any, token: str | None) -> "Server | None":
         """Return the server at an address, or the one that is given; None if it is a storage."""
         if not isinstance(storage, Server):
             return cls(storage, token) if is_server(storage) else None
@@ -113,7 +111,7 @@ class Server:
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )
 
-    def _refusal(self, status: int, headers: HTTPMessage, text: bytes) -> PurseError:
+    def _refusal(self, status: int, headers: "HTTPMessage", text: bytes) -> PurseError:
         """Return the error that an answer stands for."""
         try:
             error = wire.error_of(json.loads(text))

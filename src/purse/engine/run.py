@@ -1,7 +1,5 @@
 """The results of a simulation: `Run`, and `Trajectory` at checkpoints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,7 +81,7 @@ class Run:
         """The amount that each path spent, shape (P, d), in the user's unit."""
         return self.spent_units / amounts.UNIT
 
-    def frame(self) -> pl.DataFrame:
+    def frame(self) -> "pl.DataFrame":
         """Return a data frame with a row for each path.
 
         Its columns are path, gain, rounds, spent, ended (the world had no more rounds) and pulls of

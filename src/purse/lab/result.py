@@ -2,8 +2,6 @@
 them prints, shows itself in notebooks and is exported in the same way.
 """
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -96,7 +94,7 @@ class Result(ABC):
 class Page(Protocol):
     """The page of a result, and the figures on it."""
 
-    figures: Sequence[Figure]
+    figures: "Sequence[Figure]"
 
     def html(self) -> str:
         """Write the page."""
@@ -128,7 +126,7 @@ class PageResult(Result):
         """Return the report as the text of an HTML page."""
         return self._page.html()
 
-    def figures(self) -> list[Figure]:
+    def figures(self) -> "list[Figure]":
         """Return the figures of the report, in the order of the page."""
         return list(self._page.figures)
 
@@ -139,7 +137,7 @@ class PageResult(Result):
         """
         return self._page.publish(folder)
 
-    def plot(self, name: str | None = None) -> Figure:
+    def plot(self, name: str | None = None) -> "Figure":
         """Return a figure of the report, which a notebook draws; by default the first one.
 
         name   "regret", "gain", "left", "shares", "runs" or "growth"; not every study has all

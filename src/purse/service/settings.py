@@ -1,7 +1,5 @@
 """The settings of a service."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from ipaddress import ip_network
@@ -24,7 +22,7 @@ _SMALLEST_BODY = 1_000  # one report fits
 class Settings:
     """The settings of a service. It needs tokens if other machines can reach it."""
 
-    storage: str | Storage = defaults.STORAGE
+    storage: "str | Storage" = defaults.STORAGE
     host: str = "127.0.0.1"
     port: int = 8000
     # the path of a Unix socket to listen on instead; all who can open it may do everything
@@ -79,7 +77,7 @@ def absolute(address: str) -> str:
     return f"{scheme}{Path(path).absolute()}" if scheme and path and not before else address
 
 
-def address_shown(storage: str | Storage) -> str:
+def address_shown(storage: "str | Storage") -> str:
     """Return the address of a storage, without user, password and options.
 
     >>> address_shown("postgresql://me:secret@host/base?sslmode=require")

@@ -1,7 +1,5 @@
 """A hook as it comes: it rewards valid answers, labels calls, and moves the traffic by itself."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 from types import SimpleNamespace
@@ -59,7 +57,7 @@ def test_labels_are_those_of_the_proxy_and_never_a_key() -> None:
     assert labels_of({"user_api_key_hash": "sk-secret", "user_api_key": "sk-secret"}) == {}
 
 
-def test_a_session_keeps_its_deployment_unless_litellm_has_made_its_name_up(lab: Lab) -> None:
+def test_a_session_keeps_its_deployment_unless_litellm_has_made_its_name_up(lab: "Lab") -> None:
     campaign, router = lab.start(), lab.router()
     for session in ("talk", "chat", "words") * 4:
         lab.ask(router, 1, metadata={"session_id": session})
@@ -73,7 +71,7 @@ def test_a_session_keeps_its_deployment_unless_litellm_has_made_its_name_up(lab:
     )
 
 
-def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: Lab) -> None:
+def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: "Lab") -> None:
     """Of two models at one price, one answers no JSON when JSON is asked for."""
     texts = {"words": "I am afraid not", "json": '{"fine": true}'}
     models = [
@@ -95,7 +93,7 @@ def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: Lab) -> None:
     assert (team.value, team.tickets) == ("search", 500)
 
 
-def test_a_judge_moves_the_traffic_to_the_better_model_at_nine_times_the_price(lab: Lab) -> None:
+def test_a_judge_moves_the_traffic_to_the_better_model_at_nine_times_the_price(lab: "Lab") -> None:
     """The page's models and budget, in 500 calls; `horizon` says that there will be no more."""
     answers = {"small": "openai/gpt-5-mini", "large": "openai/gpt-5.4"}
     models = [
@@ -116,7 +114,7 @@ def test_a_judge_moves_the_traffic_to_the_better_model_at_nine_times_the_price(l
     assert lab.ask(lab.router(models=models), 500, 10)["large"] > 400
 
 
-def test_labels_are_replaced_by_a_function_which_may_fail(lab: Lab, caplog: Any) -> None:
+def test_labels_are_replaced_by_a_function_which_may_fail(lab: "Lab", caplog: Any) -> None:
     def one(metadata: Any) -> Any:
         return {"feature": metadata["feature"]}
 

@@ -2,8 +2,6 @@
 prompt; a campaign for a model list; and the arms that can pay a request.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math
@@ -186,7 +184,7 @@ def _whole(value: Any) -> int | None:
         return None
 
 
-def price(model: str, usage: Any, url: str, conditions: Conditions) -> Decimal:
+def price(model: str, usage: Any, url: str, conditions: "Conditions") -> Decimal:
     """Return the dollars of a usage by LiteLLM's table, as `purse.http_client(price=...)` wants it.
     Raise `LookupError` if the table has no such price.
     """

@@ -8,8 +8,6 @@ rows are no rounds.
     OpenTelemetry GenAI  gen_ai.request.model  recorded    evaluation events      other, failed
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,7 +47,7 @@ class Format:
     currency: str = "$"
     size: str = ""  # the tokens of a request
 
-    def rounds(self, source: Source) -> Source:
+    def rounds(self, source: "Source") -> "Source":
         """Return the rows that are rounds, in the order of time.
 
         Raise `InvalidInput` if an id is there twice, or no round is left.

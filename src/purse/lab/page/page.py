@@ -1,7 +1,5 @@
 """The report of a result: one HTML page that needs nothing else, its figures, and its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,10 +24,10 @@ if TYPE_CHECKING:
 class _ResultPage:
     """A page: its figures are drawn, and its content is made when it is written."""
 
-    facts: Facts
+    facts: "Facts"
     figures: Sequence[Figure]  # in the order of the page
     content: Callable[[Sequence[Figure]], Content]
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # published as CSV
+    tables: "Mapping[str, pl.DataFrame]" = field(default_factory=dict)  # published as CSV
 
     def html(self) -> str:
         """Write the page."""
