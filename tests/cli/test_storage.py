@@ -67,3 +67,31 @@ def test_entries_are_sealed_and_audited_with_their_archive(
     assert (code, out[: out.index(";")]) == (0, "one: 4 entries, all agree with the journal")
     check_mistake(command, tmp_path, "storage audit one", "the entries of 'one' are not all that")
     check_mistake(command, tmp_path, words.replace("16", "x"), "before='2027-01-x': must be a day")
+
+
+def test_a_label_is_forgotten(command: Command, tmp_path: Path) -> None:
+    harness = SqliteHarness(tmp_path / "purse.db")
+    one = harness.create("one", **TERMS)
+    for user in ("ada", "ada", "bob"):
+        one.ask(labels={"user": user})
+    with patch.object(Sqlite, "now", lambda _: START + 3 * DAY):
+        command("storage seal --before 2027-01-16 --archives old")
+    words = "storage forget --label user=ada"
+    code, out, err = command(words)
+    assert (code, err) == (
+        0,
+        "it may still be in archives of 'one' with entries 1 to 4: they were not given\n",
+    )
+    said = re.search(r"the value is (forgotten-[0-9a-f]{16}) now$", out)
+    assert said is not None
+    assert out.startswith("one: 2 entries forgotten\n")
+    archive = Path("old", "one-before-2027-01-16.jsonl.gz")
+    assert command(f"{words} --archive {archive} --pseudonym {said[1]}") == (
+        0,
+        f"{archive}: 2 entries forgotten\nthe value is {said[1]} now\n",
+        "",
+    )
+    code, out, _ = command(f"storage audit one --archive {archive}")
+    assert (code, out.splitlines()[0]) == (0, "2 entries were forgotten in campaign 'one'")
+    check_mistake(command, tmp_path, words, "no campaign has a label user='ada'")
+    check_mistake(command, tmp_path, words.replace("=ada", ""), "label='user': must be KEY=VALUE")

@@ -10,6 +10,7 @@ from purse.campaign.campaign import Campaign
 from purse.cli.made import OF, name_of
 from purse.cli.options import PATH, option, refuse_server, stored
 from purse.cli.show import show
+from purse.errors import invalid
 
 
 @click.group()
@@ -89,3 +90,29 @@ def audit(storage: str, archive: tuple[Path, ...], **typed: str) -> None:
 
     refuse_server(storage)
     show(audit_with(connect_storage(storage), typed[OF], archive), as_json=False)
+
+
+@storage.command()
+@stored
+@option("--label KEY=VALUE", "Value of a label, such as user=ada.", required=True)
+@option("--archive FILE", "Archive of a seal; repeat it for all.", type=PATH, multiple=True)
+@option("--pseudonym NAME", "Of an earlier run, for an archive that it was not given.")
+def forget(storage: str, label: str, archive: tuple[Path, ...], pseudonym: str | None) -> None:
+    """Forget a value of a label, such as a person, in all campaigns.
+
+    A pseudonym takes its place, and contexts and notes beside it go; sums and money stay. Archives
+    that are given are rewritten, and the tables are written anew in the end.
+    """
+    from purse.campaign.run.forget import forget
+    from purse.campaign.run.local_level import connect_storage
+
+    refuse_server(storage)
+    key, equals, value = label.partition("=")
+    if not equals:
+        raise invalid("label", label, "must be KEY=VALUE, such as user=ada")
+    done = forget(connect_storage(storage), key, value, archive, pseudonym)
+    for place, number in done.entries.items():
+        click.echo(f"{place}: {count(number, 'entry', 'entries')} forgotten")
+    click.echo(f"the value is {done.pseudonym} now")
+    for rest in done.rest:
+        click.echo(f"it may still be in {rest}", err=True)

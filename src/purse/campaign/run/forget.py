@@ -55,7 +55,8 @@ def forget(
     Raise `InvalidInput` if it can be none or an archive cannot be read, `NotFound` if nothing has
     it.
     """
-    read_labels({key: value})
+    for each in (value, pseudonym or value):
+        read_labels({key: each})
     label, names = (key, value), storage.names_with(key, value)
     files = [_Archive(path, label) for path in archives]
     if not names and not any(file.n_entries for file in files):
