@@ -225,20 +225,6 @@ def test_a_version_before_the_one_in_charge_has_to_be_upgraded(
             call()
 
 
-def test_a_policy_that_begins_to_count_its_versions_takes_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    campaign = made(policy="uniform")
-    campaign.ask()
-    monkeypatch.setattr("purse.policies.uniform.VERSION", 1, raising=False)
-    again = Campaign.open("test", storage=campaign.storage)
-    with pytest.raises(InvalidInput, match="by version 0 of uniform, and this is version 1"):
-        again.ask()
-    again.hand_over()
-    campaign.tell(campaign.ask(), 1, 1)
-    assert again.audit().ok
-
-
 @pytest.mark.parametrize("moves", ["handed over", "restored"])
 def test_options_that_the_next_version_no_longer_has_are_dropped(
     moves: str, monkeypatch: pytest.MonkeyPatch

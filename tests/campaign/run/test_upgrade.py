@@ -167,8 +167,8 @@ def test_a_policy_that_cannot_play_keeps_nobody_waiting(
     monkeypatch.setattr(replan, "VERSION", 1)
     (said,) = plan(old.address).said
     assert said == (
-        "campaign 'forecast' cannot go on, because its policy cannot play: campaign 'forecast' was "
-        "played by version 2 of replan, and this is version 1: upgrade purse"
+        "campaign 'forecast': campaign 'forecast' was played by version 2 of replan, and this is "
+        "version 1: upgrade purse"
     )
     assert upgrade(old.address) == [said]
     campaign = Campaign.open("forecast", storage=old.address)

@@ -40,13 +40,8 @@ def try_take_over(transaction: Transaction) -> list[str]:
         said = take_over(transaction) if is_campaign else operators.hand_over(transaction)
     except PurseError as error:
         operators.hand_over(transaction)
-        return [cannot_play(transaction.level.terms.name, error)]
+        return [f"{transaction.level.title}: {error}"]
     return [f"handed over {said}"] if said else []
-
-
-def cannot_play(name: str, error: PurseError) -> str:
-    """Return the sentence for a campaign whose policy cannot take over."""
-    return f"campaign {name!r} cannot go on, because its policy cannot play: {error}"
 
 
 class Teacher:

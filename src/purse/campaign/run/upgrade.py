@@ -5,6 +5,7 @@ what is personal in entries gets salts, so that the digests from the first such 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.committer import writes_of
-from purse.campaign.run.teacher import cannot_play, try_take_over
+from purse.campaign.run.teacher import try_take_over
 from purse.campaign.storage import sql
 from purse.campaign.storage.migrate import look, migrate
 from purse.campaign.storage.sql import Session, Statement, StoredLevel, read_entry
@@ -63,14 +64,13 @@ def plan(address: str) -> Plan:
         if kind == CAMPAIGN:
             terms = Terms.from_dict(orjson.loads(body))
             now = orjson.loads(head).get("policy") or [terms.policy, terms.policy_version]
+            title = f"{kind} {terms.name!r}"
             try:
-                policy = terms.in_charge(now).present_policy()
+                if (policy := terms.in_charge(now).present_policy()) != now:
+                    over = operators.handing_over(title, now, policy)
+                    said.append(f"would hand over {over}")
             except PurseError as error:
-                said.append(cannot_play(terms.name, error))
-                continue
-            if policy != now:
-                over = operators.handing_over(f"{kind} {terms.name!r}", now, policy)
-                said.append(f"would hand over {over}")
+                said.append(f"{title}: {error}")
     return Plan(version, len(rows), sum(row[1] for row in rows), said)
 
 
@@ -157,13 +157,16 @@ def _refold(session: Session, said: list[str]) -> Iterable[Statement]:
     folded: dict[int, _FoldedLevel] = {}
     for row in session.read([(_LEVELS, ())])[0]:  # a level is younger than those above it
         folded[row[0]] = _FoldedLevel(session, row, folded.get(row[3] or 0))
-    journals = [one.lines(position) for position, one in enumerate(folded.values())]
-    by_position = list(folded.values())
-    for turn, position, _, entry in merge(*journals, key=lambda line: line[:3]):
-        by_position[position].fold(entry, turn)
+    trees = defaultdict[str, list[_FoldedLevel]](list)
+    for one in folded.values():
+        trees[one.level.chain()[-1].terms.name].append(one)
+    for tree in trees.values():  # one after the other, as a page of each journal is in memory
+        journals = [one.lines(position) for position, one in enumerate(tree)]
+        for turn, position, _, entry in merge(*journals, key=lambda line: line[:3]):
+            tree[position].fold(entry, turn)
     statements: list[Statement] = []
     stored = {key: one.stored() for key, one in folded.items()}
-    latest = max((one.level.head.changed for one in by_position), default=0)
+    latest = max((one.level.head.changed for one in folded.values()), default=0)
     for key, one in folded.items():
         one.level.above = None if one.above is None else one.above.level
         transaction = Transaction(one.level, latest)
