@@ -10,7 +10,6 @@ from typing import Any
 
 import purse
 from benchmarks.instance import BUDGET, USUAL, say, terms, timed, world
-from benchmarks.tables import markdown_table, number
 from purse.base.validation import usable_cores
 from purse.types import CPU, CUDA
 
@@ -54,24 +53,17 @@ def measure() -> dict[str, Any]:
 
 def part(facts: dict[str, Any]) -> str:
     """Return the part of the page."""
-    rows = [
-        [
-            f"`{row['policy']}`",
-            f"{row['paths']:,}",
-            *(number(1e3 * row["seconds"][device]) for device in (CUDA, CPU)),
-        ]
-        for row in facts["rows"]
-        if row["paths"]
-    ]
+    pays = ", ".join(
+        f"{row['paths']:,} of `{row['policy']}`" for row in facts["rows"] if row["paths"]
+    )
     never = [f"`{row['policy']}`" for row in facts["rows"] if not row["paths"]]
     refused = f" {', '.join(never)}: not up to {MOST:,}." if never else ""
     lead = (
-        "**How few paths make it pay.** The least number of paths, doubled from "
-        f"{FEWEST}, at which the GPU is done before all {facts['cores']} cores of its machine, "
-        f"with K = {USUAL} and a budget of {BUDGET:,}; kernels were compiled before.{refused}"
+        f"**How few paths make it pay.** With so many paths, doubled from {FEWEST}, the GPU is "
+        f"done before all {facts['cores']} cores of its machine, with K = {USUAL} and a budget of "
+        f"{BUDGET:,}, compiled before: {pays}.{refused}"
     )
-    cores = f"ms on {facts['cores']} cores"
-    return f"{lead}\n\n{markdown_table(['policy', 'paths', 'ms on the GPU', cores], rows)}"
+    return lead
 
 
 if __name__ == "__main__":

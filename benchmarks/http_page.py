@@ -35,6 +35,7 @@ def part(facts: dict[str, Any]) -> str:
                 *map(number, row["pairs"].values()),
             ]
             for row in rows
+            if row["what"] in (BARE, OURS)
         ],
     )
     versions = ", ".join(
@@ -44,9 +45,8 @@ def part(facts: dict[str, Any]) -> str:
         [
             "## HTTP",
             f"{versions}. Service and clients share the machine's {facts['machine']['cores']} "
-            "cores. The bare route is one of Starlette in the same server: it reads and answers "
-            "the same bodies, and neither checks, stores nor logs anything. CPU time is that of "
-            "one request, the least of several turns.",
+            "cores. The bare route, one of Starlette, neither checks, stores nor logs anything. "
+            "CPU time is that of one request.",
             table,
         ]
     )

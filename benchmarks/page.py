@@ -80,12 +80,14 @@ def markdown(
         "`make bench` measures what is on this page and writes it; the numbers beside it, in "
         "`docs/performance`, are more. Speed depends on the machine; ratios travel better.",
         in_short(cpu, cuda, campaigns),
-        "## Every policy",
+        "## Policies",
         f"On {described(cpu['machine'])}. Bernoulli arms with fixed costs, a budget of "
         f"{cpu['budget']:,}; one core's processor time a round, the best of {cpu['repeats']}, with "
         "setting up and gathering. “× plain C” is how many times as many rounds purse makes as "
         "plain C of the same family of rules (`benchmarks/plain`, `gcc -O3 -march=native`): above "
-        f"1 it is faster. Mean gains of both are at most {apart:.1f} standard errors apart.",
+        f"1 it is faster. Mean gains of both are at most {apart:.1f} standard errors apart. "
+        "`docs/performance/cpu.json` has all policies, with more K; these are the quickest, the "
+        "slowest, the paper's and the default.",
         policies_table(cpu, cuda),
         rivals_sentence(cpu),
         *([plans_part(plans, cuda)] if plans else []),

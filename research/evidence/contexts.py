@@ -95,7 +95,7 @@ def growth(effort: Effort) -> list[dict[str, Any]]:
     return rows
 
 
-SHOWN = ("7 calls", "2%", "5%", "20%", "50%")  # budgets on the page; the file has all
+SHOWN = ("7 calls", "2%", "5%", "20%")  # budgets on the page; the file has all
 
 PARTS: dict[str, Callable[[Effort], Any]] = {
     "linear": lambda effort: shares(games.synthetic("linear_contexts", effort.rounds), effort),
@@ -145,10 +145,6 @@ def markdown(facts: dict[str, Any]) -> str:
                 for row in facts["growth"]
             ],
         ),
-        "## Two resources",
-        "The arms of `linear_contexts` with a second resource, of which there is 0.35 a round: "
-        "shares of the LP with contexts.",
-        table(facts["resources"]),
         "## Fourier maps and warm starts",
         f"Shares of the hindsight optimum over {context_maps.SPLITS} splits of data sets of "
         "scikit-learn and, the last two, of river, with standard errors of at most "

@@ -99,12 +99,7 @@ def against_adversary(record: Record, _: str | None) -> list[str]:
     text = f"Against an adversary the best policy still loses {percent(lowest)}"
     if default is not None:
         text += f", and `{policies.DEFAULT}`, the default, {percent(default)}"
-    return [
-        f"{text}: two worlds look the same until it is too late to react.\n"
-        "Of SAPO (Auer and Chiang, 2016) only the abstract is public: its successor `delayed-sapo` "
-        "plays in its place; `balanced-exploration` is the relaxed form of a rule that its authors "
-        "do not say how to compute."
-    ]
+    return [f"{text}: two worlds look the same until it is too late to react."]
 
 
 def traffic_notes(record: Record, _: str | None) -> list[str]:

@@ -149,12 +149,8 @@ def standings_table(record: Record, pages: str | None) -> str:
     rows = []
     played = [case.name for case in record.cases if case.situation != ADVERSARY]
     for row in best_players(record):
-        means = [
-            (mean, case)
-            for case in played
-            if (mean := record.mean_score(row.policy, case)) is not None
-        ]
-        worst, case = max(means, default=(row.worst, row.worst_case))
+        means = [record.mean_score(row.policy, case) for case in played]
+        worst = max((mean for mean in means if mean is not None), default=row.worst)
         rows.append(
             [
                 link(row.policy, pages),
@@ -162,14 +158,13 @@ def standings_table(record: Record, pages: str | None) -> str:
                     f"{100 * row.score:.1f} ± {100 * corrected(row.half, len(record.policies)):.1f}"
                 ),
                 str(record.wins(row.policy)),
-                f"{row.rank:.1f}",
                 f"{record.share_of_best(row.policy):.1%}",
-                f"{percent(worst)} ({case})",
+                percent(worst),
                 tuned_on(row.policy) or MISSING,
             ]
         )
     worst_of = ", no adversary" if ADVERSARY in record.situations else ""
-    head = ["policy", "mean regret, %", "won", "mean rank", "of the best"]
+    head = ["policy", "mean regret, %", "won", "of the best"]
     head += [f"in its worst case{worst_of}", "tuned on"]
     return write_markdown_table(head, rows, right=[1, 2, 3, 4])
 

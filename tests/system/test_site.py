@@ -52,7 +52,7 @@ def test_the_site_has_a_page_for_every_policy_and_world() -> None:
 @pytest.mark.parametrize(
     ("query", "page"),
     [
-        (("monthli", "budget", "per", "user"), "limits"),
+        (("month", "budget", "per", "user"), "limits"),
         (("openai",), "cap-llm-spending"),
         (("stream",), "cap-llm-spending"),
     ],
