@@ -122,8 +122,8 @@ def test_the_last_use_is_noted_once_a_minute_beside_the_file(tmp_path: Path) -> 
     for now, noted in ((1000, 1000), (1059, 1000), (1060, 1060)):
         clock[0] = now
         assert file.principal(made["act"])
-        assert file.last_used(act) == tokens.moment(noted)
-    assert TokenFile(path).last_used(act) == tokens.moment(1060)  # another process
+        assert file.last_used(act) == tokens._moment(noted)
+    assert TokenFile(path).last_used(act) == tokens._moment(1060)  # another process
     used = tmp_path / "tokens.jsonl.used"
     assert used.stat().st_mode & 0o777 == 0o700
     assert made["act"] not in str(list(used.iterdir()))

@@ -28,7 +28,7 @@ def _missing(name: str) -> PurseError:
     )
 
 
-def part(module: str, name: str, *members: str) -> Any:
+def _part(module: str, name: str, *members: str) -> Any:
     """Return a part of numba, by its dotted name, or raise the one line that it is missing.
 
     members   what the part has to have
@@ -48,31 +48,31 @@ LEAN = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 # for functions that only compiled functions call
 NO_WRAPPER = {"no_cpython_wrapper": True}
 INLINE = "forceinline"
-CPUDispatcher: Any = part("numba.core.registry", "CPUDispatcher", "add_overload")
-part("numba.core.registry", "CPUDispatcher.targetdescr.options", *LEAN, *NO_WRAPPER, INLINE)
-TypingError: Any = part("numba.core.errors", "TypingError")
-ForceLiteralArg: Any = part("numba.core.errors", "ForceLiteralArg")
-COMPILER_LOCK: Any = part("numba.core.compiler_lock", "global_compiler_lock")
-normalize_signature: Any = part("numba.core.sigutils", "normalize_signature")
-config: Any = part("numba.core", "config")
-ir: Any = part("llvmlite", "ir")
-cgutils: Any = part(
+CPUDispatcher: Any = _part("numba.core.registry", "CPUDispatcher", "add_overload")
+_part("numba.core.registry", "CPUDispatcher.targetdescr.options", *LEAN, *NO_WRAPPER, INLINE)
+TypingError: Any = _part("numba.core.errors", "TypingError")
+ForceLiteralArg: Any = _part("numba.core.errors", "ForceLiteralArg")
+COMPILER_LOCK: Any = _part("numba.core.compiler_lock", "global_compiler_lock")
+normalize_signature: Any = _part("numba.core.sigutils", "normalize_signature")
+config: Any = _part("numba.core", "config")
+ir: Any = _part("llvmlite", "ir")
+cgutils: Any = _part(
     "numba.core", "cgutils", "alloca_once", "get_item_pointer2", "loop_nest", "unpack_tuple"
 )
-Compiler: Any = part("numba.core.compiler", "Compiler")
-part("numba.core.compiler", "CompileResult", "entry_point")
-JITCodeLibrary: Any = part(
+Compiler: Any = _part("numba.core.compiler", "Compiler")
+_part("numba.core.compiler", "CompileResult", "entry_point")
+JITCodeLibrary: Any = _part(
     *("numba.core.codegen", "JITCodeLibrary", "finalize", "get_pointer_to_function"),
     *("_get_module_for_linking", "_optimize_final_module", "enable_object_caching"),
 )
-FunctionCache: Any = part(
+FunctionCache: Any = _part(
     *("numba.core.caching", "FunctionCache", "_load_overload"), "_guard_against_spurious_io_errors"
 )
 # what spans rest on
-struct_proxies: Any = part("numba.core.cgutils", "_struct_proxy_cache")
-getitem_array_tuple: Any = part("numba.np.arrayobj", "getitem_array_tuple")
-setitem_array: Any = part("numba.np.arrayobj", "setitem_array")
-TypingContext: Any = part("numba.core.typing", "Context")
+struct_proxies: Any = _part("numba.core.cgutils", "_struct_proxy_cache")
+getitem_array_tuple: Any = _part("numba.np.arrayobj", "getitem_array_tuple")
+setitem_array: Any = _part("numba.np.arrayobj", "setitem_array")
+TypingContext: Any = _part("numba.core.typing", "Context")
 # what these look for is not in a kernel: `with`, `literally`, expressions of arrays, and, without
 # reference counts, the places where variables end
 _NEEDLESS = {
@@ -141,10 +141,10 @@ def _replaceable() -> dict[str, Any]:
     """Find the modules and classes that hold what is replaced."""
     holders = {}
     for (module, dotted), parameters in _REPLACEABLE.items():
-        item, (*holder, name) = part(module, dotted), dotted.split(".")
+        item, (*holder, name) = _part(module, dotted), dotted.split(".")
         if parameters is not None and tuple(signature(item).parameters) != parameters:
             raise _missing(f"{module}.{dotted}({', '.join(parameters)})")
-        holders[name] = part(module, holder[0]) if holder else import_module(module)
+        holders[name] = _part(module, holder[0]) if holder else import_module(module)
     return holders
 
 
@@ -154,11 +154,11 @@ def cuda_parts() -> _CudaParts:
     if find_spec("numba_cuda") is None:
         raise ImportError("numba-cuda is not installed", name="numba_cuda")
     return _CudaParts(
-        part("numba.cuda", "types"),
-        part("numba.cuda", "cgutils"),
-        part("numba.cuda.core.imputils", "iternext_impl"),
-        part("numba.cuda.core.imputils", "RefType.BORROWED"),
-        part("numba.cuda.cudadrv.driver", "CudaAPIError"),
-        part("numba.cuda.cudadrv.error", "CudaSupportError"),
+        _part("numba.cuda", "types"),
+        _part("numba.cuda", "cgutils"),
+        _part("numba.cuda.core.imputils", "iternext_impl"),
+        _part("numba.cuda.core.imputils", "RefType.BORROWED"),
+        _part("numba.cuda.cudadrv.driver", "CudaAPIError"),
+        _part("numba.cuda.cudadrv.error", "CudaSupportError"),
         _replaceable(),
     )

@@ -61,7 +61,7 @@ class TsallisScratch(NamedTuple):
     weights: Floats  # (K,)
 
 
-def init(params: Any, problem: Problem) -> _TsallisState:
+def _init(params: Any, problem: Problem) -> _TsallisState:
     """Return the state with nothing lost yet."""
     return _TsallisState(np.zeros(problem.n_arms))
 
@@ -139,4 +139,4 @@ def _add_reduced(
 
 def tsallis_rule(loss: Callable[..., float]) -> Any:
     """Return init, scratch, choose, update and probabilities of the rule with this loss."""
-    return init, scratch, choose, attach(_add_loss, loss=loss), probabilities
+    return _init, scratch, choose, attach(_add_loss, loss=loss), probabilities

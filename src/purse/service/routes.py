@@ -126,7 +126,7 @@ def _answering(
         state, path = scope["state"], scope["path_params"]
         arguments = row.read(
             {name: path[name] for name in parts},
-            query_of(scope),
+            _query_of(scope),
             _read_json(state["body"]) if row.method == "POST" else None,
             state["headers"].get("idempotency-key"),
         )
@@ -177,7 +177,7 @@ def _journal_lines(
                 return
 
 
-def query_of(scope: Scope) -> dict[str, list[str]]:
+def _query_of(scope: Scope) -> dict[str, list[str]]:
     """Return the words of a query by name."""
     query = scope["query_string"]
     return parse_qs(query.decode("latin-1"), keep_blank_values=True) if query else {}
@@ -185,7 +185,7 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
 
 def option_of(scope: Scope, name: str, allowed: Sequence[str], default: str) -> str:
     """Return the only option that a query may have. Raise `InvalidInput` if it has another one."""
-    query = query_of(scope)
+    query = _query_of(scope)
     for other in query:
         if other != name:
             raise unknown("field", other, [name])

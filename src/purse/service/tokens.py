@@ -112,7 +112,7 @@ class TokenFile:
     def last_used(self, token: _Token) -> str:
         """Return when a server that can write beside the file has let a token in; "" if never."""
         try:
-            return moment(_use_of(self.path, token.sha256).stat().st_mtime)
+            return _moment(_use_of(self.path, token.sha256).stat().st_mtime)
         except OSError:
             return ""
 
@@ -199,7 +199,7 @@ def rotate(path: Path, name: str, expires_after: float | None, overlap: float, n
         before, others = _of_name(path, name)
         secret, token = _made(name, before[-1].role, expires_after, now, before[-1].only)
         ends = min(before[-1].ends, now + overlap)
-        _write(path, [*others, before[-1]._replace(expires=moment(ends)), token])
+        _write(path, [*others, before[-1]._replace(expires=_moment(ends)), token])
     return secret
 
 
@@ -210,8 +210,8 @@ def _made(
     if expires_after is not None:
         validation.number("expires", expires_after, above=0, high=_LONGEST)
     secret = _PREFIX + secrets.token_urlsafe(32)
-    until = None if expires_after is None else moment(now + expires_after)
-    return secret, _Token(name, role, _digest_of(secret), moment(now), until, only)
+    until = None if expires_after is None else _moment(now + expires_after)
+    return secret, _Token(name, role, _digest_of(secret), _moment(now), until, only)
 
 
 def revoke(path: Path, name: str) -> None:
@@ -262,10 +262,10 @@ def _changing(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def moment(seconds: float) -> str:
+def _moment(seconds: float) -> str:
     """Seconds since 1970 as ISO 8601, in UTC.
 
-    >>> moment(0)
+    >>> _moment(0)
     '1970-01-01T00:00:00+00:00'
     """
     return datetime.fromtimestamp(int(seconds), UTC).isoformat()

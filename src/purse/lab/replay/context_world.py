@@ -30,7 +30,7 @@ class Credited(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ContextWorld:
-    """A log with contexts, its rows sorted by arm; `counts` are as in `ModelWorld`."""
+    """A log with contexts, its rows sorted by arm; `counts` are as in `_ModelWorld`."""
 
     log: Log
     first: Ints  # (K + 1,)

@@ -16,7 +16,7 @@ from purse.worlds._tables import make_world, thresholds
 
 
 @dataclass(frozen=True, eq=False)
-class ModelWorld:
+class _ModelWorld:
     """A log as a world; `counts` says how often each row of the log counts."""
 
     log: Log
@@ -32,7 +32,7 @@ class ModelWorld:
         return replace(self.world, tables=tables)
 
 
-def make_model(log: Log) -> ModelWorld:
+def make_model(log: Log) -> _ModelWorld:
     """Return the world of a log. It has no true means: a log does not tell them."""
     arm, reward, cost = log.filled()
     # bits, so that cost stays exact
@@ -52,7 +52,7 @@ def make_model(log: Log) -> ModelWorld:
         log.name, probabilities[None], rewards[None], costs[None], horizon=log.horizon
     )
     world = log.as_world(whole.tables, whole.draw)
-    return ModelWorld(log, world, flat, size)
+    return _ModelWorld(log, world, flat, size)
 
 
 def _shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
