@@ -112,8 +112,12 @@ def unread_names(trees: Mapping[str, ast.Module], uses: Uses) -> tuple[int, int]
         if isinstance(node, FUNCTION | ast.ClassDef) and node.name[0] != "_"
     }
     read = {pair for pairs in uses.values() for pair in pairs}
-    for module, tree in trees.items():
-        imported = {other.rpartition(".")[2]: other for other, name in uses[module] if not name}
+    for tree in trees.values():
+        imported = {}  # module by the name that it has in this file
+        for node in ast.walk(tree):
+            for name in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                full = f"{getattr(node, 'module', None) or ''}.{name.name}".strip(".")
+                imported[name.asname or name.name] = full
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 read.add((imported.get(node.value.id, ""), node.attr))
