@@ -35,24 +35,29 @@ def untried_cost(geometric: float, level: float) -> float:
 
 
 def posterior(
-    law: tuple[float, float], n: float, mean: float = 0, variance: float = 0
+    law: tuple[float, float, float], n: float, mean: float = 0, variance: float = 0
 ) -> tuple[float, float, float]:
     """The mean and variance of an arm's mean reward, and what the arm weighs."""
-    a, tau = law
-    v = (n * variance + 0.25) / (n + 1)
+    a, tau, unit = law
+    v = (n * variance + unit**2 / 4) / (n + 1)
     return a + n * tau / (n * tau + v) * (mean - a), tau * v / (n * tau + v), n / (n * tau + v)
 
 
-def learnt(law: tuple[float, float], *arms: tuple[float, float, float]) -> tuple[float, float]:
-    """The law after a step on arms of so many reports, with this mean and variance."""
-    a, tau = law
-    sums = [1 / tau, 0.5 / tau, 1 / 12]
+def learnt(
+    law: tuple[float, float, float], top: float, *arms: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """The law and its scale after a step on arms of so many reports, with this mean and variance,
+    if the largest reward was `top`.
+    """
+    unit = (len(arms) * top + 1) / (len(arms) + 1)
+    a, tau = law[0] * unit / law[2], law[1] * (unit / law[2]) ** 2
+    sums = [1 / tau, unit / 2 / tau, unit**2 / 12]
     for n, mean, variance in arms:
-        centre, width, weight = posterior(law, n, mean, variance)
+        centre, width, weight = posterior((a, tau, unit), n, mean, variance)
         sums[0] += weight
         sums[1] += weight * mean
         sums[2] += (centre - a) ** 2 + width
-    return sums[1] / sums[0], sums[2] / (1 + len(arms))
+    return sums[1] / sums[0], sums[2] / (1 + len(arms)), unit
 
 
 def upper(mean: float, variance: float, level: float) -> float:
@@ -74,8 +79,8 @@ def test_rounds_by_hand() -> None:
     )
     # half of the most is 0.5 and 0.25: money for 20 and 40 pulls, and a root of 2 of them counts.
     # What they may cost: sqrt(0.005 * 0.5) = 0.05 and sqrt(0.0025 * 0.25) = 0.025
-    law, root = (0.5, 1 / 12), math.sqrt(2)
-    u = [upper(*law, level(pulls / root)) for pulls in (20, 40)]
+    law, root = (0.5, 1 / 12, 1.0), math.sqrt(2)
+    u = [upper(*law[:2], level(pulls / root)) for pulls in (20, 40)]
     low = [untried_cost(0.05, level(20 / root)), untried_cost(0.025, level(40 / root))]
     assert [*u, *low] == pytest.approx([0.9759, 1, 0.0142, 0.0063], abs=1e-4)
     sees(live, u, low, [0, 10 / low[1]])
@@ -83,15 +88,18 @@ def test_rounds_by_hand() -> None:
     rare = 0.05 * math.sqrt(2) / 1001 / 2 * low[1] / low[0]
     assert live.probabilities() == pytest.approx([rare, 1 - rare], **EXACT)
     assert tell_all(live, (0.25, 0.2)) == [1]
-    # v of its reward is 1/8, so the law moves by w = 1 / (1/12 + 1/8) = 4.8 beside 12
-    law = learnt(law, (1, 0.25, 0))
-    assert law == pytest.approx((0.5 - 4.8 * 0.25 / 16.8, (1 / 12 + 0.1**2 + 0.05) / 2), **EXACT)
+    # U = (1/4 + 1) / 2, so the law starts at U / 2 = 5/16 and U^2 / 12, and v of its reward is
+    # U^2 / 8: the law moves by 4.8 beside 12, and the arm's mean by 0.4, of the 1/16 between them
+    law = learnt(law, 0.25, (1, 0.25, 0))
+    tau = (5 / 8) ** 2 / 12
+    expected = 5 / 16 - 4.8 / 16.8 / 16, (tau + 0.025**2 + 0.6 * tau) / 2, 5 / 8
+    assert law == pytest.approx(expected, **EXACT)
     levels = [level(9.8 / 0.5 / root), level(9.8 / 0.2 / root)]
-    u = [upper(*law, levels[0]), upper(*posterior(law, 1, 0.25)[:2], levels[1])]
+    u = [upper(*law[:2], levels[0]), upper(*posterior(law, 1, 0.25)[:2], levels[1])]
     low = [untried_cost(0.05, levels[0]), 0.2 / (1 + width(levels[1], 1, top=0.2) / 0.2)]
     sees(live, u, low, [9.8 / low[0], 0])
     assert tell_all(live, (1, 0.9)) == [0]
-    law = learnt(law, (1, 0.25, 0), (1, 1, 0))
+    law = learnt(law, 1, (1, 0.25, 0), (1, 1, 0))
     levels = [level(8.9 / 0.9 / root), level(8.9 / 0.2 / root)]
     u = [
         upper(*posterior(law, 1, mean)[:2], at) for mean, at in zip((1, 0.25), levels, strict=True)
@@ -103,7 +111,7 @@ def test_rounds_by_hand() -> None:
     sees(live, u, low, [0, 8.9 / low[1]])
     assert tell_all(live, (0.75, 0.1)) == [1]
     # arm 1 has means of 0.5 and 0.15 with variances of 0.25^2 and 0.05^2; no weight fades below 1
-    law = learnt(law, (1, 1, 0), (2, 0.5, 0.0625))
+    law = learnt(law, 1, (1, 1, 0), (2, 0.5, 0.0625))
     levels = [level(8.8 / 0.9 / root), level(8.8 / 0.15 / root, 2)]
     u = [
         upper(*posterior(law, 1, 1)[:2], levels[0]),

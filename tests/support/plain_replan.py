@@ -28,8 +28,7 @@ class PlainReplan:
         self.caps = np.full(k, math.inf) if problem.caps is None else problem.caps.astype(float)
         self.weights, self.taken = np.zeros((2, k))
         self.means, self.variances, self.tops = np.zeros((3, k, 1 + d))
-        self.tops[:, 0] = 1
-        self.a, self.tau = 0.5, 1 / 12
+        self.a, self.tau, self.unit = 0.5, 1 / 12, 1.0
         self.guess = self.most / 2  # of what an untried arm costs
         self.changes, self.last = 0, 0
         self.since: list[list[Floats]] = [[] for _ in range(k)]
@@ -37,7 +36,7 @@ class PlainReplan:
     def posterior(self, extra: Floats | float = 0) -> tuple[Floats, Floats]:
         """The mean of each arm's mean reward, and the variance if `extra` reports more were in."""
         n = self.weights
-        v = (n * self.variances[:, 0] + 1 / 4) / (n + 1)
+        v = (n * self.variances[:, 0] + self.unit**2 / 4) / (n + 1)
         share, later = (m * self.tau / (m * self.tau + v) for m in (n, n + extra))
         return self.a + share * (self.means[:, 0] - self.a), self.tau * (1 - later)
 
@@ -52,7 +51,7 @@ class PlainReplan:
         affordable = np.minimum(1 / parts, room) / math.sqrt(k)
         level = np.log(1 + affordable / np.maximum(1, self.weights + pending)) / 2
         mean, variance = self.posterior(pending)
-        upper = np.clip(mean + np.sqrt(2 * level * variance), 0, 1)
+        upper = np.clip(mean + np.sqrt(2 * level * variance), 0, self.unit)
         for i in range(k):
             n, cost = self.weights[i], costs[i]
             if tried[i]:
@@ -110,19 +109,22 @@ class PlainReplan:
             self.changes += 1
             self.since = [[] for _ in self.since]
             settled = True
-        if settled:
+        if settled or reward > self.unit:
             self.pool()
 
     def pool(self) -> None:
-        """One step of expectation and maximisation on a and tau."""
-        tried = self.weights > 0
+        """One step of expectation and maximisation on a and tau, in the new unit."""
+        tried, top = self.weights > 0, self.tops[:, 0].max()
+        if top > 0:
+            before, self.unit = self.unit, (tried.sum() * top + 1) / (tried.sum() + 1)
+            self.a, self.tau = self.a * self.unit / before, self.tau * (self.unit / before) ** 2
         mean, variance = (numbers[tried] for numbers in self.posterior())
         # an arm's share of tau is what its mean weighs beside others
         weights = (self.tau - variance) / self.tau**2
         rewards = self.means[tried, 0]
-        a = (0.5 / self.tau + weights @ rewards) / (1 / self.tau + weights.sum())
+        a = (self.unit / 2 / self.tau + weights @ rewards) / (1 / self.tau + weights.sum())
         within = ((mean - self.a) ** 2 + variance).sum()
-        self.a, self.tau = a, (1 / 12 + within) / (1 + tried.sum())
+        self.a, self.tau = a, (self.unit**2 / 12 + within) / (1 + tried.sum())
         alike = np.ptp(self.most, axis=0) == 0
         self.guess = np.where(alike, self.means[tried, 1:].mean(axis=0), self.most / 2)
 

@@ -7,9 +7,9 @@ of the horizon, if there is one. N = min{h, min_j B_j / c_j} / sqrt(K): the pull
 part of what is left pays for.
 
     rewards  the arms' mean rewards are draws of one normal law, learnt from all arms; after its
-             reports an arm's has the mean p and the standard deviation s
-             (`purse.kernels.replan.pooled_bounds`)
-    u(i)   = min{1, p + sqrt(2 L) s}                         L = 1/2 ln(1 + N / n)
+             reports an arm's has the mean p and the standard deviation s; U, their scale, goes
+             from 1 to the largest reward seen (`purse.kernels.replan.pooled_bounds`)
+    u(i)   = min{U, p + sqrt(2 L) s}                         L = 1/2 ln(1 + N / n)
     l_j(i) = max{least_j, c_j / (1 + width_j / c_j)}
              width_j = sqrt(2 L v_j / (n + 1)) + L m_j / (3 (n + 1))
     plan     maximise sum_i u(i) x(i)  subject to  sum_i l_j(i) x(i) <= B_j,  sum_i x(i) <= h
@@ -117,7 +117,7 @@ class ReplanState(NamedTuple):
     means: Floats  # (K, 1 + d) of the reward and the costs
     variances: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
-    pool: Floats  # (2 + d,) this and the next seven: see `Beliefs`
+    pool: Floats  # (3 + d,) this and the next seven: see `Beliefs`
     rewards: Floats  # (K,)
     errors: Floats  # (K,)
     counts: Floats  # (K,)
@@ -158,7 +158,6 @@ def params(
 def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
     arms, test = new_means(k, signals), new_change_test(k, signals)
-    arms.tops[:, 0] = 1
     beliefs = new_beliefs(params.least, params.most, arms)
     return ReplanState(*arms, *beliefs, np.zeros(1), np.zeros(k), np.zeros(1, np.int64), *test)
 
@@ -275,6 +274,7 @@ def update(params: ReplanParams, state: ReplanState, scratch: Any, now: Now, pla
             settled = True
         elif block >= 0:
             restart(test)
+    settled |= play.rewards[0] > state.pool[2]
     beliefs = known_beliefs(state)
     first, after = i, i + 1
     if settled:

@@ -12,7 +12,7 @@ from purse.kernels.replan.pooled_bounds import believe, learn_pool, new_beliefs,
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.types import Floats
 
-LAW = np.array([0.5, 1 / 12])  # before any report
+LAW = np.array([0.5, 1 / 12, 1])  # before any report
 EXACT = {"rel": 1e-14, "abs": 1e-14}
 
 
@@ -27,7 +27,7 @@ def settled(known: FadingMeans, steps: int = 1) -> Floats:
     pool = np.array([*LAW, 0.5])
     for _ in range(steps):
         learn_pool(pool, known, np.ones((len(known.weights), 1)))
-    return pool[:2]
+    return pool[:3]
 
 
 def test_one_step_by_hand() -> None:
@@ -36,7 +36,28 @@ def test_one_step_by_hand() -> None:
     a = (12 * 0.5 + 6 * 0.8) / (12 + 6)
     # the arm's share is 6 / 12, and its posterior mean 0.15 above 1/2
     tau = (1 / 12 + 0.15**2 + 1 / 12 * 0.5) / 2
-    assert pool == pytest.approx([a, tau], **EXACT)
+    assert pool == pytest.approx([a, tau, 1], **EXACT)
+
+
+def test_the_law_is_in_the_scale_of_rewards_by_hand() -> None:
+    known = arms([1, 0], [0.2, 0])
+    known.tops[0, 0] = 0.2
+    # one arm and the one more: U = (0.2 + 1) / 2, the law's mean is 0.3 and its variance 0.36 / 12
+    w = 1 / (0.03 + 0.36 / 8)
+    a = (0.3 / 0.03 + 0.2 * w) / (1 / 0.03 + w)
+    tau = (0.03 + (0.03 * w * 0.1) ** 2 + 0.03 * (1 - 0.03 * w)) / 2
+    pool = settled(known)
+    assert pool == pytest.approx([a, tau, 0.6], **EXACT)
+    # a larger reward stretches the law, and what all arms pay most is the scale as declared
+    known.tops[0, 0] = 1
+    learn_pool(pool := np.array([*pool, 0.5]), known, np.ones((2, 1)))
+    assert pool[2] == 1
+    a, tau = a / 0.6, tau / 0.36
+    assert pool[0] == pytest.approx(
+        (0.5 / tau + 0.2 / (tau + 1 / 8)) / (1 / tau + 1 / (tau + 1 / 8)), **EXACT
+    )
+    known.tops[0, 0] = 0.2
+    assert bounds(known, [0.6, 1, 0.6], [0, 0]).gains.max() == 0.6
 
 
 def test_untried_arms_teach_nothing() -> None:
@@ -50,9 +71,9 @@ def test_steps_settle_where_all_arms_agree() -> None:
     rng = np.random.default_rng(0)
     rewards = rng.normal(0.4, 0.1, 2000)
     pool = settled(arms([1e6] * 2000, rewards.tolist(), 0.2), 20)
-    assert pool == pytest.approx([rewards.mean(), rewards.var()], rel=1e-2)
+    assert pool == pytest.approx([rewards.mean(), rewards.var(), 1], rel=1e-2)
     # arms that are all alike leave what the one more arm and their own noise say
-    a, tau = settled(arms([1e6] * 50, [0.1] * 50, 0.09), 200)
+    a, tau, _ = settled(arms([1e6] * 50, [0.1] * 50, 0.09), 200)
     assert a == pytest.approx(0.1, abs=0.02)
     assert 1 / 12 / 51 < tau < 0.01
 
@@ -63,7 +84,7 @@ def test_an_untried_arm_is_thought_to_cost_what_others_do_if_all_are_declared_al
     known.weights[:2], known.means[:2, 1:] = [4, 1], [[0.2, 0.2], [0.6, 0.6]]
     learn_pool(pool, known, np.array([[2.0, 2], [2, 2], [2, 1]]))
     # parts of 2: 0.1 and 0.3; in the second resource one arm is declared otherwise
-    assert pool[2:] == pytest.approx([(0.1 + 0.3) / 2, 0.5], **EXACT)
+    assert pool[3:] == pytest.approx([(0.1 + 0.3) / 2, 0.5], **EXACT)
 
 
 def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0) -> SmallLp:
@@ -75,7 +96,7 @@ def bounds(known: FadingMeans, pool: Any, pending: Any, *, rounds: float = 60.0)
     most = np.array([[1.0]] + [[0.5]] * (count - 1))
     waits = np.array(pending)
     beliefs = new_beliefs(least, most, known)
-    beliefs.pool[:2] = pool
+    beliefs.pool[: len(pool)] = pool
     for i in range(count):
         believe(beliefs, known, least, most, i)
     set_bounds(lp, beliefs, known, least, waits, 0.5, math.sqrt(count))
