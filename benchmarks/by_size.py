@@ -15,10 +15,12 @@ import purse
 from benchmarks import families, page, record
 from benchmarks.instance import BUDGET, LIMITS, REPEATS, SIZES, enough, say, terms, timed, world
 from benchmarks.machine import machine
-from benchmarks.tables import COMPARED, LINEAR, OTHER_LINEAR, PLANNED, RIVAL, number
+from benchmarks.tables import LINEAR, PLANNED, RIVAL, number
 
 CONTEXT_LIMITS = 2  # a resource and a horizon
 # arms, and numbers of a context with its constant
+OTHER_LINEAR = ("lin-ts.price", "lin-ucb.resolve", "square-cbwk", "lin-cbwk")
+COMPARED = (5, 6)  # arms and numbers of a context with which the others are measured, too
 CONTEXT_SIZES = ((5, 1), (5, 3), COMPARED, (5, 13), (5, 26), (10, 6))
 CHECKED = (0, 5)  # features with which mean gains are compared
 

@@ -47,7 +47,7 @@ def times(row: dict[str, Any], rival: float | None) -> str:
 
 def pairs_table(facts: dict[str, Any]) -> str:
     """Every crowd, and Optuna if the same crowd asked it."""
-    rows = [row for row in facts["rows"] if row["who"] == PURSE]
+    rows = [row for row in facts["rows"] if row["who"] == PURSE and not row.get("pause")]
     rivals = {id(row): (rate(facts, RDB, row), rate(facts, JOURNAL, row)) for row in rows}
     return markdown_table(
         [
@@ -116,16 +116,14 @@ def part(facts: dict[str, Any]) -> str:
             "## Campaigns",
             f"{versions}, PostgreSQL {postgres['server_version']} on the same machine. A pair is "
             "an ask and a tell of the default policy with five arms, each a transaction on disk "
-            "before it is answered (SQLite with `synchronous=FULL`). Nobody pauses, unless the "
-            f"table says so, for {facts['seconds']:g} seconds; ms are those of a pair, or of a "
-            "batch, waiting for others included. Optuna: ask, suggest one categorical parameter at "
-            "random, tell; it has no budget.",
+            "before it is answered (SQLite with `synchronous=FULL`). Nobody pauses "
+            f"for {facts['seconds']:g} seconds; ms are those of a pair, or of a batch, waiting for "
+            "others included. Optuna asks, suggests one parameter at random, and tells.",
             pairs_table(facts),
             "To append two lines to a plain file, each on disk before the next, goes "
             f"{number(floor['pairs_per_second'])} times a second. Threads of a process and clients "
-            "of the service that come while a transaction is under way share the next one; "
-            "processes that open the database themselves take turns. One process that only asks "
-            f"gets so many tickets a second: {alone}.",
+            "of the service share transactions; processes that open the database themselves take "
+            f"turns. One process that only asks gets so many tickets a second: {alone}.",
             f"A campaign of {facts['recovery']['entries']:,} entries in SQLite, with the "
             "policy's machine code loaded:",
             recovery_table(facts),

@@ -17,7 +17,7 @@ from benchmarks.startup import COLD
 from benchmarks.tables import (
     at,
     contexts_part,
-    memory_table,
+    memory_sentence,
     number,
     plans_part,
     policies_table,
@@ -168,7 +168,7 @@ def memory_part(cpu: dict[str, Any]) -> list[str]:
         "## Memory and disk",
         "The most memory that a fresh process has, the code compiled before; logs and tables are "
         f"text files, and a replay plays {HORIZON:,} rounds of them with its default policies.",
-        memory_table(cpu),
+        memory_sentence(cpu),
         f"An installation without extras takes {number(sum(sizes.values()))} MB as pip unpacks "
         f"it, and what Python compiles from it besides. The largest: {largest} MB. With the extra "
         f"`lab` it takes {number(cpu['lab'])} MB.",
@@ -200,7 +200,7 @@ def where_not(cpu: dict[str, Any]) -> str:
     named = (
         ", ".join(
             f"`{name}` ({number(1 / row['plain'])} times at K = {row['arms']:,})"
-            for name, row in list(worst.items())[:5]
+            for name, row in list(worst.items())[:3]
         )
         or "none"
     )

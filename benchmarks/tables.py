@@ -11,8 +11,6 @@ from benchmarks.rivals import RIVER
 PLANNED, RIVAL = "replan", "primal-dual-bwk"
 RUNS_OUT = {1: "one resource", 2: "one resource and a horizon", 3: "two resources and a horizon"}
 LINEAR = "lin-ucb.price"
-OTHER_LINEAR = ("lin-ts.price", "lin-ucb.resolve", "square-cbwk", "lin-cbwk")
-COMPARED = (5, 6)  # arms and numbers of a context with which the others are measured, too
 
 
 def number(value: float | None) -> str:
@@ -98,10 +96,10 @@ def waits_table(cpu: dict[str, Any]) -> str:
     )
 
 
-def memory_table(cpu: dict[str, Any]) -> str:
+def memory_sentence(cpu: dict[str, Any]) -> str:
     """Return the most memory that each process had."""
     rows = [[name, f"{number(megabytes)} MB"] for name, megabytes in cpu["memory"].items()]
-    return markdown_table(["", "takes at most"], rows)
+    return "; ".join(f"{name}: {most}" for name, most in rows) + "."
 
 
 def plans_part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
@@ -113,9 +111,8 @@ def plans_part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
     on_gpu = {row["limits"]: row["nanoseconds"] for row in (cuda or {}).get(PLANNED, ())}
     head = ["D", "K", "ns a round", "× plain C", f"× `{RIVAL}`"]
     rows = []
-    most_arms = max(row["arms"] for row in facts["rows"])
     for row in facts["rows"]:
-        if row["arms"] not in (USUAL, most_arms):
+        if row["arms"] != USUAL:
             continue
         cells = [f"{row['limits']}: {RUNS_OUT[row['limits']]}", f"{row['arms']:,}"]
         cells.append(number(row[PLANNED]))
@@ -138,10 +135,5 @@ def contexts_part(facts: dict[str, Any]) -> str:
         f"{number(row[LINEAR])} with K = {row['arms']} and n = {row['numbers']}"
         for row in facts["rows"]
     )
-    compared = [row for row in facts["rows"] if (row["arms"], row["numbers"]) == COMPARED]
-    others = [
-        f"`{name}` {number(row[name])}" for row in compared for name in OTHER_LINEAR if name in row
-    ]
-    last = f"The others with K = {COMPARED[0]} and n = {COMPARED[1]}, ns a round:"
     title = f"## `{LINEAR}`, by the numbers of a context"
-    return f"{title}\n\n{lead} It takes {times} ns. {last} {', '.join(others)}."
+    return f"{title}\n\n{lead} It takes {times} ns."

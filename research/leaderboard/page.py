@@ -116,8 +116,7 @@ def section(record: Record, files: str, pages: str | None) -> list[str]:
         best_caption(record),
         standings_table(record, pages),
         f"![Mean regret of {len(record.policies)} policies]({picture}.svg)",
-        f"[Full size]({picture}.svg), [all scores]({scores}.csv) with half of their 95% intervals, "
-        f"[the cases]({cases}.csv).",
+        f"[All scores]({scores}.csv), with half of their 95% intervals, and [cases]({cases}.csv).",
     ]
 
 
