@@ -66,12 +66,12 @@ def forget(
     for one in campaigns:
         storage.rewrite(one.name, partial(one.decide, label, done.pseudonym))
         done.entries[one.name] = one.n_entries
-        sealed = set(range(1, one.sealed + 1)).difference(*(file.held(one.name) for file in files))
-        if sealed:
-            done.rest.append(
-                f"archives of {one.name!r} with entries {min(sealed)} to {max(sealed)}: they were "
-                "not given"
-            )
+        end = 0
+        for first, last in sorted([*(f.held(one.name) for f in files), (one.sealed + 1, 0)]):
+            if first > end + 1:
+                missing = f"{end + 1} to {first - 1}: they were not given"
+                done.rest.append(f"archives of {one.name!r} with entries {missing}")
+            end = max(end, last)
     for file in files:
         if file.n_entries:
             file.rewrite(done.pseudonym)
@@ -104,16 +104,17 @@ class _Campaign:
         self.n_entries = len(entries)
         level.head.forgotten += sum(FORGOTTEN not in entry.body for entry in entries)
         changed = [entry.forgotten(*label, pseudonym) for entry in entries]
+        rows = [(entry.text, stored.key, entry.seq) for entry in changed]
         statements: list[Statement] = [
-            (sql.FORGET_ENTRY, [(entry.text, stored.key, entry.seq) for entry in changed]),
+            *([(sql.FORGET_ENTRY, rows)] if rows else []),  # all may be sealed
             (sql.FORGET_LABEL, (pseudonym, stored.key, *label)),
             (sql.DROP_CHECKPOINT, (stored.key, AUDIT)),
         ]
         checkpoints, transaction = list[Any](), Transaction(level, self.storage.now())
         if (learner := self.learner) is not None:
             since = (self.name, learner.seq, learner.seq, self.name)
-            rows = session.read([(sql.SINCE, since)])[0]
-            learner.learn(parsed(rows), level.seq, level.head.digest)
+            reports = session.read([(sql.SINCE, since)])[0]
+            learner.learn(parsed(reports), level.seq, level.head.digest)
             _, *learnt = learner.stored()
             checkpoints += [(stored.key, kind, *learnt) for kind in (POLICY, FORGOTTEN)]
         seals = list[tuple[Any, ...]]()
@@ -143,16 +144,14 @@ class _Archive:
 
     def __init__(self, path: Path, label: tuple[str, str]) -> None:
         self.path, self.label, self.n_entries = path, label, 0
-        self._last: dict[str, tuple[int, int]] = {}  # first and last entry of each level
+        self._held: dict[str, tuple[int, int]] = {}
         for name, _, entry, is_named in self._lines():
-            first = self._last.get(name, (entry.seq, 0))[0]
-            self._last[name] = first, entry.seq
+            self._held[name] = self.held(name)[0] or entry.seq, entry.seq
             self.n_entries += is_named
 
-    def held(self, name: str) -> range:
-        """Return the entries of a level that it has."""
-        first, last = self._last.get(name, (1, 0))
-        return range(first, last + 1)
+    def held(self, name: str) -> tuple[int, int]:
+        """Return the first and the last entry of a level that it has; 0 without any."""
+        return self._held.get(name, (0, 0))
 
     def _lines(self) -> Iterator[tuple[str, int, LedgerEntry, bool]]:
         """Yield its lines, and whether each names the value, or has a context of one that does."""

@@ -122,6 +122,7 @@ class _JournalReader:
         self.chance: list[float] = []
         self.contexts: list[list[float] | None] = []  # None: the export leaves contexts out
         self.session: list[str | None] = []
+        self.forgotten = 0  # reports without their contexts
         self.missing = 0  # rewards that did not come in time, and count as declared
         self.masks: list[tuple[tuple[int, ...], int]] = []  # arms that may be chosen, asks in a row
         self.allowed: Counter[int] = Counter()  # rounds in which each arm had a chance
@@ -174,7 +175,10 @@ class _JournalReader:
             self.drawn.update([body["arm"]])
 
     def add_report(self, body: dict[str, Any], asked: dict[str, Any]) -> None:
-        """Add the report of a ticket, which was asked for so."""
+        """Add the report of a ticket, which was asked for so, unless its context is forgotten."""
+        if body.get("context", ()) is None:
+            self.forgotten += 1
+            return
         self.session.append(asked.get("session"))
         self.arm.append(body["arm"])
         self.reward.append(float(body["reward"]))
@@ -230,6 +234,8 @@ class _JournalReader:
         if silent:
             states = ", ".join(f"{number:,} {state}" for state, number in silent.items())
             lines.append(f"left out, without a reward: {states}")
+        if self.forgotten:
+            lines.append(f"left out, as their contexts are forgotten: {self.forgotten:,} rewards")
         if self.missing:
             lines.append(
                 f"{self.missing:,} rewards did not come in time and count as "
