@@ -102,8 +102,8 @@ def _handed_out(
         for number in range(first, first + n)
         if number in by_number and by_number[number].request == request
     ]
-    for ticket, context in zip(tickets, contexts or (), strict=False):
-        if ticket.asked.get("context") != context.numbers:
+    for ticket in tickets:  # some may be sealed
+        if contexts and ticket.asked.get("context") != contexts[ticket.id - first].numbers:
             raise Conflict(f"request_id={request!r} was used before with another context")
     if all(ticket.failed or ticket.state == VOID for ticket in tickets):
         end = FAILED if tickets[0].failed else VOID

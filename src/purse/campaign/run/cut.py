@@ -90,7 +90,6 @@ class Cut:
         self.before, self.is_sealing = before, is_sealing
         self.states: dict[str, bytes] = {}  # as JSON, by level; b"": it was not there yet
         self.rests: dict[str, dict[str, Any]] = {}  # for a seal
-        self.tickets: dict[str, list[int]] = {}  # whose entries stay
         self.replays: dict[str, Replay] = {}
 
     def see(
@@ -112,11 +111,6 @@ class Cut:
             replay.lessons[level.seq] = deepcopy(lessons)
             if self.is_sealing and is_there:
                 self.rests[name], self.replays[name] = summary.rest(), replay
-                tickets = getattr(level, "tickets", {}).values()
-                # all that answered one request
-                sizes = [(ticket.id, ticket.asked.get("n", 1)) for ticket in tickets]
-                around = [range(number - n + 1, number + n) for number, n in sizes]
-                self.tickets[name] = sorted({number for one in around for number in one})
 
 
 def _digest_of(part: Any) -> str:

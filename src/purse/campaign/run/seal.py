@@ -39,6 +39,7 @@ from purse.errors import InvalidInput, PurseError, invalid
 
 _DAY = 86_400_000  # ms
 _PAGE_SIZE = 5_000  # entries
+_FACTS = ("id", "sealed", "forgotten")  # that are the same while a tree is audited
 _OF_ITSELF = {"sealed", "renewed", "clock"}  # kinds of entries that a seal writes
 
 
@@ -121,7 +122,7 @@ def _decided(
     for row in rows:
         if (replay := cut.replays.get(row.name)) is not None:
             terms, head, above = replay.level.terms, replay.level.head, levels.get(row.parent or 0)
-            if (row.head.id, row.head.sealed) != (terms.id, head.sealed):
+            if any(getattr(row.head, fact) != getattr(head, fact) for fact in _FACTS):
                 raise PurseError(f"{replay.level.title} was sealed or replaced meanwhile")
             stored[row.name] = row
             levels[row.key] = type(replay.level)(terms, row.seq, row.head, row.balances, above)
@@ -132,7 +133,7 @@ def _decided(
         rest = {**cut.rests[name], "taught": taught}
         parts = {"state": cut.states[name], "summary": compact_bytes(rest)}
         seq = state["seq"]
-        kept = drop(name, key, seq, cut.tickets[name], cut.before - SESSION_WITHIN)
+        kept = drop(name, key, seq, cut.before - SESSION_WITHIN)
         claim = claim_of(parts, state["level"][0]["digest"], kept)
         transaction.renew()
         transaction.add("sealed", {**claim, "archive": archive})

@@ -171,9 +171,10 @@ KEPT = f"{_ENTRY}, digest {_OF} AND seq <= ? ORDER BY seq"
 # But for the first and the last one, those about tickets that are open, that later ones are about
 # or whose session may go on, and events that a receiver was not told of.
 DROP_SEALED = """DELETE FROM purse_journal WHERE level = ? AND seq > ? AND seq < ?
-AND (ticket IS NULL OR NOT ticket {among} AND ticket NOT IN (
+AND (ticket IS NULL OR ticket NOT IN (
   SELECT ticket FROM purse_journal
-  WHERE level = ? AND ticket IS NOT NULL AND (seq >= ? OR session IS NOT NULL AND at >= ?)))
+  WHERE level = ? AND ticket IS NOT NULL AND (seq >= ? OR session IS NOT NULL AND at >= ?)
+  UNION SELECT ticket FROM purse_open_tickets WHERE level = ?))
 AND (kind <> 'event' OR seq <= coalesce((SELECT min(seq) FROM purse_checkpoints
   WHERE level = ? AND substr(kind, 1, 8) = 'webhook '), seq))"""
 

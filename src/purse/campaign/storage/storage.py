@@ -40,7 +40,7 @@ T = TypeVar("T")
 _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 _LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
 _LoadLabel = Callable[[Label], LabelBudget | None]
-_Drop = Callable[[str, int, int, Sequence[int], int], list[LedgerEntry]]
+_Drop = Callable[[str, int, int, int], list[LedgerEntry]]
 _PAGE_SIZE = 5_000  # reports
 _SCANNED = 100_000  # entries that are searched or deleted at once
 
@@ -403,8 +403,8 @@ class Storage:
         of it or nothing.
 
         decide   gets the levels and a function that drops the entries of a level (by name and key)
-                 before one, but for those about tickets and of sessions since a time (ms), and
-                 returns those that are left; returns what to write
+                 before one, but for those of sessions since a time (ms), and returns those that are
+                 left; returns what to write
         """
 
         def attempt() -> None:
@@ -415,15 +415,12 @@ class Storage:
                     (row,), parts = session.read(queries)
                     levels.append(read_level(row, parts))
                 session.read([(self.db.unlock, ())])
-                text = sql.DROP_SEALED.format(among=self.db.among)
 
-                def drop(
-                    name: str, key: int, seq: int, tickets: Sequence[int], since: int
-                ) -> list[LedgerEntry]:
-                    more = self.db.several(tickets), key, seq, since, key
+                def drop(name: str, key: int, seq: int, since: int) -> list[LedgerEntry]:
                     for first in range(1, seq, _SCANNED):
                         end = min(seq, first + _SCANNED + 1)
-                        session.read([(text, (key, first, end, *more))])
+                        values = key, first, end, key, seq, since, key, key
+                        session.read([(sql.DROP_SEALED, values)])
                     return _read_entries(session.read([(sql.KEPT, (name, seq))])[0])
 
                 for writes in decide(levels, drop):
