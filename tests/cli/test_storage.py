@@ -84,7 +84,7 @@ def test_a_label_is_forgotten(command: Command, tmp_path: Path) -> None:
     )
     said = re.search(r"the value is (forgotten-[0-9a-f]{16}) now$", out)
     assert said is not None
-    assert out.startswith("one: 2 entries forgotten\n")
+    assert out.startswith("one: 3 entries forgotten\n")
     archive = Path("old", "one-before-2027-01-16.jsonl.gz")
     assert command(f"{words} --archive {archive} --pseudonym {said[1]}") == (
         0,
@@ -92,6 +92,6 @@ def test_a_label_is_forgotten(command: Command, tmp_path: Path) -> None:
         "",
     )
     code, out, _ = command(f"storage audit one --archive {archive}")
-    assert (code, out.splitlines()[0]) == (0, "2 entries were forgotten in campaign 'one'")
+    assert (code, out.splitlines()[0]) == (0, "3 entries were forgotten in campaign 'one'")
     check_mistake(command, tmp_path, words, "no campaign has a label user='ada'")
     check_mistake(command, tmp_path, words.replace("=ada", ""), "label='user': must be KEY=VALUE")

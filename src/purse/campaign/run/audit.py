@@ -158,7 +158,8 @@ def _compare(replay: Replay, stored: LevelRows) -> None:
     level, stored_level = replay.level, stored.level
     forgotten = level.head.forgotten  # of archives, too
     untold = ("checkpoint", "over", "seen", "forgotten")
-    for unwritten in untold if stored_level.head.forgotten else untold[:2]:  # by any entry
+    is_gone = forgotten or stored_level.head.forgotten
+    for unwritten in untold if is_gone else untold[:2]:  # by any entry
         setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
     text, level.head.forgotten = level.head.to_json(), max(forgotten, level.head.forgotten)
     rows = sorted(tuple(row) for row in stored.balances)

@@ -91,8 +91,8 @@ class _Campaign:
         self.terms = [*map(AccountTerms.from_dict, above), terms]  # from the top down
         learner = recovered(terms, storage) if terms.features else None
         self.learner = learner if learner is not None and learner.sees_contexts else None
-        self.n_entries = 0  # that had the value
-        self.sealed = 0  # the last entry that is sealed
+        self.n_entries = 0  # that had the value; a seal is one
+        self.sealed = 0  # the last entry of a seal that had it
 
     def decide(
         self, label: tuple[str, str], pseudonym: str, session: Session, levels: list[StoredLevel]
@@ -101,8 +101,11 @@ class _Campaign:
         stored, level = levels[-1], level_chain(self.terms, levels)
         assert level is not None
         entries = list(self.storage.named(session, stored, *label))
-        self.n_entries = len(entries)
-        level.head.forgotten += sum(FORGOTTEN not in entry.body for entry in entries)
+        seal = self.storage.seal(self.name, session)
+        content = None if seal is None else _renamed(seal, label, pseudonym)
+        self.n_entries = len(entries) + bool(content)
+        new = sum(FORGOTTEN not in entry.body for entry in entries)
+        level.head.forgotten += new + bool(content)
         changed = [entry.forgotten(*label, pseudonym) for entry in entries]
         rows = [(entry.text, stored.key, entry.seq) for entry in changed]
         statements: list[Statement] = [
@@ -118,8 +121,8 @@ class _Campaign:
             _, *learnt = learner.stored()
             checkpoints += [(stored.key, kind, *learnt) for kind in (POLICY, FORGOTTEN)]
         seals = list[tuple[Any, ...]]()
-        if (seal := self.storage.seal(self.name, session)) is not None:
-            self.sealed, content = seal.seq, _renamed(seal, label, pseudonym)
+        if seal is not None and content is not None:
+            self.sealed = seal.seq
             transaction.renew()
             transaction.add("sealed", claim_of(content, seal.body["digest"], kept_by(seal)))
             seals.append((stored.key, seal.seq, compact_bytes(content)))
@@ -127,16 +130,16 @@ class _Campaign:
         return [*statements, *writes._replace(seals=seals, labels=()).statements()]
 
 
-def _renamed(seal: LedgerEntry, label: tuple[str, str], pseudonym: str) -> dict[str, Any]:
-    """Return the parts of a seal with a pseudonym for a value."""
-    state, summary = seal.body["state"], seal.body["summary"]
+def _renamed(seal: LedgerEntry, label: tuple[str, str], pseudonym: str) -> dict[str, Any] | None:
+    """Return the parts of a seal with a pseudonym for a value; None if it has not the value."""
+    state, summary, is_named = seal.body["state"], seal.body["summary"], False
     _, _, sums, limited = state["level"]
     for rows in (sums, limited, *(rows for _, rows in state["days"])):
         for row in rows:
             if (row[0], row[1]) == label:
-                row[1] = pseudonym
+                row[1], is_named = pseudonym, True
         rows.sort(key=lambda row: row[:2])
-    return {"state": state, "summary": summary}
+    return {"state": state, "summary": summary} if is_named else None
 
 
 class _Archive:
