@@ -14,7 +14,7 @@ from purse import policies
 from research.leaderboard.case import Case
 from research.leaderboard.games import write_list
 
-SEED = 0xC7A74254  # of the cases; renewed when the rule is frozen, before the suite is played
+SEED = 0x5ED5D7AE  # of the cases; renewed when the rule is frozen, before the suite is played
 EACH, PATHS, DEAREST = 6, 40, 2000  # cases of a kind, their paths, and dearest pulls at most
 
 

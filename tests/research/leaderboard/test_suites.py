@@ -25,7 +25,7 @@ COMMITTED = ROOT / "docs" / "leaderboard"
 WORLD = "atoms:probabilities=[[.5,.5],[1,0]],rewards=[[1,0],[1,1]],costs=[[.3,.6],[.9,.9]]"
 FIXED = "bernoulli:rewards=[.9,.5],costs=[.9,.3]"
 DIGESTS = {
-    "sealed": "a158b2860092373d",
+    "sealed": "5737ceb1a1267541",
     "1": "bf9f4e7e45c6b1b9",
     "2": "e0dba5dc65c5ebd9",
     "3": "90cea7e6fd8b9652",
