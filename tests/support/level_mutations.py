@@ -67,7 +67,8 @@ def lock_no_account(patch: Patch) -> None:
     """Levels are read and written, and nobody waits for them."""
     from purse.campaign.storage.postgres import Postgres
 
-    patch.setattr(Postgres, "lock", "")
+    for part in ("lock", "turn"):
+        patch.setattr(Postgres, part, "")
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:
@@ -77,10 +78,12 @@ def lock_from_the_bottom_up(patch: Patch) -> None:
     read = _PostgresSession.read
 
     def upwards(session: _PostgresSession, statements: Any) -> Any:
-        locks = [each for each in statements if "FOR UPDATE" in each[0]]
-        rest = [each for each in statements if "FOR UPDATE" not in each[0]]
-        rows = read(session, [*locks[::-1], *rest])
-        return [*rows[: len(locks)][::-1], *rows[len(locks) :]]
+        places = [place for place, each in enumerate(statements) if "FOR UPDATE" in each[0]]
+        order = list(range(len(statements)))
+        for place, other in zip(places, places[::-1], strict=True):
+            order[place] = other
+        rows = read(session, [statements[place] for place in order])
+        return [rows[order.index(place)] for place in range(len(rows))]
 
     patch.setattr(_PostgresSession, "read", upwards)
 

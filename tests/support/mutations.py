@@ -353,7 +353,8 @@ def lock_nothing(patch: Patch) -> None:
 
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
-    patch.setattr(Postgres, "lock", "")
+    for part in ("lock", "turn"):
+        patch.setattr(Postgres, part, "")
 
 
 class Deferred(apsw.Connection):

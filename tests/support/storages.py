@@ -105,6 +105,14 @@ class SqliteHarness(StorageHarness):
         super().__init__(f"sqlite:///{path}")
         self.path = path
 
+    def connect(self) -> Storage:
+        """With connections of its own, as another process has them."""
+        from purse.campaign.storage.sqlite import Sqlite
+
+        database = Sqlite(self.address)
+        database.prepare()
+        return Storage(database)
+
     def execute(self, statement: str) -> None:
         import apsw
 
