@@ -21,7 +21,7 @@ LARGE = ("purse_journal", "purse_open_tickets", "purse_balances")
 ALIASES = ("sums", "entry")  # SQLite says these instead
 LATE = {"purse_journal": "purse_one_of_each", "purse_open_tickets": "purse_due"}
 INDEXES = {
-    "LEVEL": {}, "NAMES": {}, "CHAIN": {}, "TREE": {},
+    "LEVEL": {}, "NAMES": {}, "TOPS": {}, "CHAIN": {}, "TREE": {}, "SEAL": {},
     "JOURNALS": {"purse_journal": "purse_events"},
     "LEFT_OVER": dict.fromkeys(LARGE, KEY),
     "BALANCES": {"purse_balances": KEY},
@@ -52,24 +52,26 @@ INDEXES = {
     "PUT_HEAD": {}, "DROP_CHECKPOINT": {},
     "MENTIONS": {"purse_journal": KEY}, "FORGET_ENTRY": {"purse_journal": KEY},
     "FORGET_LABEL": {"purse_balances": KEY},
+    "KEPT": {"purse_journal": KEY}, "DROP_SEALED": {"purse_journal": KEY},
 }  # fmt: skip
 # what reads all rows of a level may read them as it likes
 EVERYTHING = {
     "ALL_BALANCES": ("purse_balances",), "ALL_PARTS": ("purse_balances",),
-    "OPEN": ("purse_open_tickets",), "LEFT_OVER": LARGE,
+    "OPEN": ("purse_open_tickets",), "LEFT_OVER": LARGE, "KEPT": LARGE, "DROP_SEALED": LARGE,
 }  # fmt: skip
 INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "PUT_LABEL", "ADD_ENTRY", "ADD_OPEN",
-           "PUT_CHECKPOINT", "BEGIN_CHECKPOINT")  # fmt: skip
+           "PUT_CHECKPOINT", "BEGIN_CHECKPOINT", "PUT_SEAL", "COPY_LEVEL")  # fmt: skip
 VALUES: dict[str, tuple[Any, ...]] = {
     "ALL_LEVELS": (5,), "BELOW": (5, "c"), "NAMES": ("campaign",), "JOURNALS": ("webhook",),
     "LARGEST": ("c", "team", 10, "c", "team"), "LABEL": ("c", "team", "x7"),
     "ENTRIES": ("c", 40_000, 100), "DIGESTED": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
     "LATEST": ("c", "s7", "s7", sql.LAST),
-    "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),
+    "SINCE": ("c", 49_000, 49_000, "c"), "REPORTS": ("c", 49_000, 49_000, "c", 100),
     "OPEN_PAGE": ("c", "settled", 100, 50), "OVERDUE": ("c", 5), "OLDEST": ("c", "c"),
     "CHECKPOINT": ("c", "policy"), "MOVE": (0, 0, 0, 0, 0, 0, 1, 0), "DROP_OPEN": (1, 7),
-    "PUT_HEAD": (1, "", 1), "LEFT_OVER": (1, 1, 1, 1),
+    "PUT_HEAD": (1, "", 1), "LEFT_OVER": (1, 1, 1, 1, 1), "TOPS": (),
+    "SEAL": ("c", 0), "KEPT": ("c", 40_000), "DROP_SEALED": (1, 1, 40_000, 1, 40_000, 0, 1, 1),
     "MOVE_CHECKPOINT": (2, b"", "c", "policy", 1), "DROP_CHECKPOINT": (1, "audit"),
     "MENTIONS": ("c", 40_000, 41_000, "ada"), "FORGET_ENTRY": ("{}", 1, 7),
     "FORGET_LABEL": ("x", 1, "team", "x7"),
