@@ -64,7 +64,8 @@ def forget(
     campaigns = [_Campaign(storage, name) for name in names]  # before anything is written
     done = Forgotten(pseudonym or f"{FORGOTTEN}-{token_hex(8)}", {}, [])
     for one in campaigns:
-        storage.rewrite(one.name, partial(one.decide, label, done.pseudonym))
+        chained = [name for name, _ in storage.chain(one.name)]
+        storage.rewrite(chained, partial(one.decide, label, done.pseudonym))
         done.entries[one.name] = one.n_entries
         end = 0
         for first, last in sorted([*(f.held(one.name) for f in files), (one.sealed + 1, 0)]):

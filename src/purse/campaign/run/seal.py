@@ -8,7 +8,7 @@ first one, the last one and those that later ones may be about.
 import gzip
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -32,13 +32,21 @@ from purse.campaign.run.audit import audit, lines
 from purse.campaign.run.committer import writes_of
 from purse.campaign.run.cut import Cut, claim_of
 from purse.campaign.storage import sql
-from purse.campaign.storage.sql import LevelRows, StoredLevel, Writes
+from purse.campaign.storage.sql import (
+    LevelRows,
+    Session,
+    Statement,
+    StoredLevel,
+    Writes,
+    read_entry,
+)
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.calendar import EPOCH, MILLISECOND
 from purse.errors import InvalidInput, PurseError, invalid
 
 _DAY = 86_400_000  # ms
 _PAGE_SIZE = 5_000  # entries
+_DROPPED = 100_000  # entries at a time, so that a server answers in time
 _FACTS = ("id", "sealed", "forgotten")  # that are the same while a tree is audited
 _OF_ITSELF = {"sealed", "renewed", "clock"}  # kinds of entries that a seal writes
 
@@ -106,18 +114,16 @@ def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Se
         return None
     sync_folder(path.parent)
     archive = sha256(path.read_bytes()).hexdigest()
-    storage.put_seals(names, lambda rows, drop: _decided(rows, drop, cut, archive, storage.now()))
+    storage.rewrite(
+        names, lambda session, rows: _decided(session, rows, cut, archive, storage.now())
+    )
     return Sealed(names[0], kinds.total(), path)
 
 
 def _decided(
-    rows: Sequence[StoredLevel],
-    drop: Callable[..., list[LedgerEntry]],
-    cut: Cut,
-    archive: str,
-    now: int,
-) -> Iterator[Writes]:
-    """Yield what a seal writes in each level, see `Storage.put_seals`."""
+    session: Session, rows: Sequence[StoredLevel], cut: Cut, archive: str, now: int
+) -> Iterator[Statement]:
+    """Drop the entries of all levels, and yield what is written for them."""
     stored, levels = dict[str, StoredLevel](), dict[int, Level]()
     for row in rows:
         if (replay := cut.replays.get(row.name)) is not None:
@@ -133,7 +139,11 @@ def _decided(
         rest = {**cut.rests[name], "taught": taught}
         parts = {"state": cut.states[name], "summary": compact_bytes(rest)}
         seq = state["seq"]
-        kept = drop(name, key, seq, cut.before - SESSION_WITHIN)
+        for first in range(1, seq, _DROPPED):
+            span = key, first, min(seq, first + _DROPPED + 1)
+            more = key, seq, cut.before - SESSION_WITHIN, key, key
+            session.read([(sql.DROP_SEALED, (*span, *more))])
+        kept = list(map(read_entry, session.read([(sql.KEPT, (name, seq))])[0]))
         claim = claim_of(parts, state["level"][0]["digest"], kept)
         transaction.renew()
         transaction.add("sealed", {**claim, "archive": archive})
@@ -144,7 +154,7 @@ def _decided(
             row = stored[part.terms.name]
             now_, text_ = list(part.balances), part.head.to_json()
             stored[row.name] = row._replace(balances=now_, seq=part.seq, text=text_)
-        yield writes._replace(seals=[(key, seq, text)])
+        yield from writes._replace(seals=[(key, seq, text)]).statements()
 
 
 def audit_with(storage: Storage, name: str, archives: Iterable[Path]) -> Audit:

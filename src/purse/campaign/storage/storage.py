@@ -40,9 +40,8 @@ T = TypeVar("T")
 _Load = Callable[[int], list[LedgerEntry]]  # the entries about a ticket
 _LoadReports = Callable[[int], Rows]  # number, digest and body of reports after an entry
 _LoadLabel = Callable[[Label], LabelBudget | None]
-_Drop = Callable[[str, int, int, int], list[LedgerEntry]]
 _PAGE_SIZE = 5_000  # reports
-_SCANNED = 100_000  # entries that are searched or deleted at once
+_SCANNED = 100_000  # entries that are searched at once
 
 
 class Storage:
@@ -163,18 +162,24 @@ class Storage:
         self.db.retried(attempt)
 
     def rewrite(
-        self, name: str, decide: Callable[[Session, list[StoredLevel]], Sequence[Statement]]
+        self,
+        names: Sequence[str],
+        decide: Callable[[Session, list[StoredLevel]], Iterable[Statement]],
     ) -> None:
-        """Lock a level and those above it, change its journal, and commit.
+        """Lock levels, whose names are from the top down, change their journals, and commit.
 
-        decide   gets the levels from the top down; returns what to write
+        decide   gets the levels; returns what to write
         """
 
         def attempt() -> None:
             with self.db.writing() as session:
-                written = decide(session, self._chained(session, name, None, self._lock)[0])
+                levels = []
+                for name in names:
+                    reads: list[Statement] = [(self._lock, (name,)), (sql.BALANCES, (name,))]
+                    (row,), parts = session.read(reads)
+                    levels.append(read_level(row, parts))
                 session.read([(self.db.unlock, ())])
-                session.read([*written, (self.db.relock, ())])
+                session.read([*decide(session, levels), (self.db.relock, ())])
                 session.write([])
 
         self.db.retried(attempt)
@@ -395,40 +400,6 @@ class Storage:
         facts = [entry.facts() for entry in kept]
         body = {**orjson.loads(bytes(text)), "digest": bytes(rows[-1][-1]).hex(), "kept": facts}
         return LedgerEntry.of(seq, kept[-1].at, SEAL, body)
-
-    def put_seals(
-        self, names: Sequence[str], decide: Callable[[list[StoredLevel], _Drop], Iterable[Writes]]
-    ) -> None:
-        """Lock the levels of a tree, from the top down, and put seals in the place of entries, all
-        of it or nothing.
-
-        decide   gets the levels and a function that drops the entries of a level (by name and key)
-                 before one, but for those of sessions since a time (ms), and returns those that are
-                 left; returns what to write
-        """
-
-        def attempt() -> None:
-            with self.db.writing() as session:
-                levels = []
-                for name in names:
-                    queries = [(self._lock, (name,)), (sql.BALANCES, (name,))]
-                    (row,), parts = session.read(queries)
-                    levels.append(read_level(row, parts))
-                session.read([(self.db.unlock, ())])
-
-                def drop(name: str, key: int, seq: int, since: int) -> list[LedgerEntry]:
-                    for first in range(1, seq, _SCANNED):
-                        end = min(seq, first + _SCANNED + 1)
-                        values = key, first, end, key, seq, since, key, key
-                        session.read([(sql.DROP_SEALED, values)])
-                    return _read_entries(session.read([(sql.KEPT, (name, seq))])[0])
-
-                for writes in decide(levels, drop):
-                    session.read(writes.statements())
-                session.read([(self.db.relock, ())])
-                session.write([])
-
-        self.db.retried(attempt, again=False)
 
     def digested(
         self, name: str, after: int, limit: int
