@@ -294,9 +294,7 @@ def test_a_charge_is_of_its_day_and_of_its_labels_and_of_the_history() -> None:
     assert history["purses"][0]["spent"][-1] == "2.51"
     assert keys(campaign) == ["50%:0/0/0"]
     body = [entry.body for entry in campaign.journal() if entry.kind == "charged"]
-    assert body == [
-        {"amount": [25 * 10**8], "labels": {"tenant": "x"}, "note": "the judge"},
-    ]
+    assert body == [{"amount": [25 * 10**8], "labels": {"tenant": "x"}, "note": "the judge"}]
 
 
 def test_create_may_update_what_the_verbs_change() -> None:

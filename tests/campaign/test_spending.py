@@ -84,10 +84,7 @@ def test_an_exception_is_a_failure_and_its_hold_stays(spend: Any) -> None:
     reasons = [
         (each.kind, each.body["reason"]) for each in campaign.journal() if "reason" in each.body
     ]
-    assert reasons == [
-        ("broken", "ConnectionError: no such host"),
-        ("failed", "no such host"),
-    ]
+    assert reasons == [("broken", "ConnectionError: no such host"), ("failed", "no such host")]
     assert campaign.audit(full=True).ok
 
 

@@ -584,12 +584,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return self.status()
 
     @verb("POST", "limits", "admin", CampaignEnded)
-    def set_limit(
-        self,
-        key: str,
-        amount: kinds.Amounts | None,
-        value: str | None = None,
-    ) -> Status:
+    def set_limit(self, key: str, amount: kinds.Amounts | None, value: str | None = None) -> Status:
         """Set what each value of a key of labels may spend and hold, or what one value may, from
         now on; return the new status.
 
@@ -616,11 +611,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             operators.check_limited_key(change, key)
             operators.set_limit(change, key, value, units)
 
-        self._local.do(
-            decide,
-            labels=() if value is None else ((key, value),),
-            limits=(key,),
-        )
+        self._local.do(decide, labels=() if value is None else ((key, value),), limits=(key,))
         return self.status()
 
     @verb("POST", "hand-over", "admin", PolicyFileRefused, key="said")

@@ -6,8 +6,6 @@ The service describes these types in its API, and the client builds them from JS
 `Annotated` is what the API says of a field. The client imports this: nothing heavy here.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -422,7 +420,7 @@ class LevelStatus:
     kind: LevelKind
     status: Annotated[CampaignState, _STATE]
     purses: tuple[BalanceStatus, ...]
-    children: tuple[LevelStatus, ...] = ()
+    children: "tuple[LevelStatus, ...]" = ()
     why: Annotated[str, _WHY] = ""
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 

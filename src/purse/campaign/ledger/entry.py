@@ -50,8 +50,6 @@ with a random salt. To forget, a label's value becomes a pseudonym, the rest goe
 it; the body has the hash then, as `forgotten`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import blake2b
 from os import urandom

@@ -18,8 +18,6 @@ Hours of the week are local, with the difference to UTC at the beginning of the 
 the journal says it, so that no time-zone data can change what the journal comes to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -56,11 +54,11 @@ class Traffic(NamedTuple):
     before: list[int]  # (168,) the asks of these; empty if there were none
 
     @classmethod
-    def begun_at(cls, at: int, ahead: int) -> Traffic:
+    def begun_at(cls, at: int, ahead: int) -> "Traffic":
         """Return the traffic of a campaign that begins."""
         return cls(at, 0.0, 0.0, ahead, [0] * _WEEK_HOURS, at, [])
 
-    def next_period(self, at: int, ahead: int) -> Traffic:
+    def next_period(self, at: int, ahead: int) -> "Traffic":
         """Return it at the beginning of another period."""
         new = Traffic.begun_at(at, ahead)
         if not self.before and not any(self.hours):
@@ -68,13 +66,13 @@ class Traffic(NamedTuple):
         before = map(add, self.hours, self.before) if self.before else self.hours
         return new._replace(since=self.since, before=list(before))
 
-    def after_ask(self, at: int, window: Window) -> Traffic:
+    def after_ask(self, at: int, window: Window) -> "Traffic":
         """Return it after an ask."""
         aged, hours = self.as_of(at, window), self.hours.copy()
         hours[(at + self.ahead - _MONDAY) % _WEEK // HOUR] += 1
         return aged._replace(asks=aged.asks + 1, hours=hours)
 
-    def as_of(self, at: int, window: Window) -> Traffic:
+    def as_of(self, at: int, window: Window) -> "Traffic":
         """Return it at a time. If a clock goes back, no time passes until it has reached the last
         ask again; if it goes back by more than an hour, it goes on from there.
         """

@@ -198,12 +198,7 @@ class Level:
         return "renewed" if period.ends <= at else ""
 
     def book(
-        self,
-        move: Move,
-        at: int,
-        asked_in: dict[str, int] | None = None,
-        *,
-        holds: bool = False,
+        self, move: Move, at: int, asked_in: dict[str, int] | None = None, *, holds: bool = False
     ) -> None:
         """Move money on this level and all above it.
 

@@ -6,8 +6,6 @@ are never reset either: what they had before the period began, or before the key
 new limit costs nothing, however many values there are. A value without asks has no row at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import add
 from typing import Any, NamedTuple, TypeAlias
@@ -45,14 +43,14 @@ class LabelBudget(NamedTuple):
         ]
 
     @classmethod
-    def of_rows(cls, label: Label, rows: Sequence[Sequence[Any]]) -> LabelBudget:
+    def of_rows(cls, label: Label, rows: Sequence[Sequence[Any]]) -> "LabelBudget":
         """Return the budget in rows: tickets, balance, what was before, own limit and period."""
         tickets, *_, own, period = rows[0]
         balances = [Balance(*row[1:-3]) for row in rows]
         limit = None if own is None else [row[-2] for row in rows]
         return cls(*label, tickets, balances, [row[-3] for row in rows], limit, period)
 
-    def as_of(self, limit: Units, period: int) -> LabelBudget:
+    def as_of(self, limit: Units, period: int) -> "LabelBudget":
         """Return the budget in a period, with the limit that its key has by now."""
         before, balances = self.before, self.balances
         if self.period != period:
@@ -63,7 +61,7 @@ class LabelBudget(NamedTuple):
         after = [part._replace(budget=units) for part, units in zip(balances, budgets, strict=True)]
         return self._replace(balances=drawn(balances, after), before=before, period=period)
 
-    def after(self, move: Move, tickets: int = 0, *, holds: bool, is_old: bool) -> LabelBudget:
+    def after(self, move: Move, tickets: int = 0, *, holds: bool, is_old: bool) -> "LabelBudget":
         """Return the budget after a move, with more tickets.
 
         holds    whether it is an ask, which an overdraft never covers

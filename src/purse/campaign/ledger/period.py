@@ -4,8 +4,6 @@ The counters of a balance are never reset. So a period records how much of them 
 taken; the rest is its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,7 +44,7 @@ class Period(NamedTuple):
         span: tuple[int, int],
         rounds: int,
         passed: int = 1,
-    ) -> tuple[Period, list[Balance]]:
+    ) -> "tuple[Period, list[Balance]]":
         """Return a period after this one, and the balances in it. What this one owes is treated as
         what it saves.
 
@@ -69,7 +67,7 @@ class Period(NamedTuple):
         held = [balance.held for balance in balances]
         return Period(self.number + passed, *span, rounds, carried, used, held), renewed
 
-    def after_hold(self, move: Move, carry: str) -> tuple[Period, list[int]]:
+    def after_hold(self, move: Move, carry: str) -> "tuple[Period, list[int]]":
         """Return the period after a move of a ticket of an earlier one, and how much of the refund
         is dropped, (d,).
         """

@@ -13,8 +13,6 @@ restored       when the level was restored, ms; it is at the last entry of then
 forgotten      what the policy had learnt when contexts were forgotten, which no report has any more
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -64,14 +62,14 @@ class Balance(NamedTuple):
         """Return the counters and what is left, as decimal text."""
         return {name: text(getattr(self, name)) for name in (*COUNTERS, "left")}
 
-    def plus(self, part: tuple[int, int, int, int, int]) -> Balance:
+    def plus(self, part: tuple[int, int, int, int, int]) -> "Balance":
         """Return the balance after a move."""
         budget, spent, held, presumed, overrun, overdraft = self
         more, paid, apart, unknown, over = part
         spent, held, presumed = spent + paid, held + apart, presumed + unknown
         return Balance(budget + more, spent, held, presumed, overrun + over, overdraft)
 
-    def drawn_from(self, before: Balance) -> Balance:
+    def drawn_from(self, before: "Balance") -> "Balance":
         """Return the balance with its overdraft after a move that held nothing.
 
         >>> Balance(10, 13).drawn_from(Balance(10, 8)).overdraft
@@ -151,7 +149,7 @@ class Head:
         return orjson.dumps(dict(filter(itemgetter(1), vars(self).items()))).decode()
 
     @classmethod
-    def from_json(cls, text: str) -> Head:
+    def from_json(cls, text: str) -> "Head":
         """Return a head as it was stored."""
         return cls(**orjson.loads(text))
 

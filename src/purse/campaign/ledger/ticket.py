@@ -1,7 +1,5 @@
 """A ticket: the fold of the two to four entries about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -33,7 +31,7 @@ class TicketRecord(NamedTuple):
     failed: bool = False  # its call did not work, whether or not the cost is known
 
     @classmethod
-    def issued(cls, entry: LedgerEntry) -> TicketRecord:
+    def issued(cls, entry: LedgerEntry) -> "TicketRecord":
         """Return the ticket of an ask."""
         body = entry.body
         state = SKIPPED if body["arm"] == SKIP else HELD
@@ -42,7 +40,7 @@ class TicketRecord(NamedTuple):
         deadline = body.get("deadline")
         return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
 
-    def after(self, entry: LedgerEntry, reward_within: int | None) -> TicketRecord:
+    def after(self, entry: LedgerEntry, reward_within: int | None) -> "TicketRecord":
         """Return the ticket after one more entry about it."""
         body = entry.body
         match entry.kind:

@@ -1,7 +1,5 @@
 """How the levels of a storage stand, read together: in three statements, whatever their number."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
@@ -31,7 +29,7 @@ class LevelReader:
         self._storage = storage
         self._terms: dict[str, Any] = {}  # by id
 
-    def read(self, above: Level | None = None, only: Container[str] | None = None) -> Levels:
+    def read(self, above: Level | None = None, only: Container[str] | None = None) -> "Levels":
         """Return all levels, or those below an account as of now, as they are now.
 
         only   the names of those that are wanted; None: all

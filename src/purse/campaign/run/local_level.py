@@ -42,14 +42,7 @@ from purse.campaign.terms.readers import MOST_GIVEN, names
 from purse.campaign.terms.terms import Terms
 from purse.campaign.views.recommendation import SharedHistory
 from purse.campaign.views.status import account_status, campaign_status
-from purse.errors import (
-    CampaignEnded,
-    CampaignExists,
-    InvalidInput,
-    NotFound,
-    invalid,
-    suggest,
-)
+from purse.errors import CampaignEnded, CampaignExists, InvalidInput, NotFound, invalid, suggest
 from purse.policies import runs_files
 
 _LOGGER = logging.getLogger(__name__)

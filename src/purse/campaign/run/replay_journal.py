@@ -26,13 +26,7 @@ from purse.campaign.ledger.level import OWN, Level, Load
 from purse.campaign.ledger.limits import Label, LabelBudget
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.rules import asks, operators, reports
-from purse.campaign.rules.transaction import (
-    ALERT,
-    PERIOD,
-    Transaction,
-    due_events,
-    refused_events,
-)
+from purse.campaign.rules.transaction import ALERT, PERIOD, Transaction, due_events, refused_events
 from purse.campaign.run.learner import Learner, Lessons, lessons_of, parsed
 from purse.campaign.storage.sql import Rows
 from purse.campaign.terms.budget_terms import RULES

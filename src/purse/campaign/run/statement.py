@@ -6,8 +6,6 @@ what it has at the end. All entries of a tree are folded, and each move counts w
 Holds are not spent; what is presumed spent is, until a report corrects it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -40,7 +38,7 @@ class Amounts(NamedTuple):
         """What is left at the end, with what is held."""
         return self.opening + self.granted - self.spent - self.charged - self.lapsed
 
-    def plus(self, other: Amounts) -> Amounts:
+    def plus(self, other: "Amounts") -> "Amounts":
         """Return the sums."""
         return Amounts(*map(sum, zip(self, other, strict=True)))
 
@@ -98,7 +96,7 @@ class _Book:
         self,
         storage: Storage,
         stored: LevelRows,
-        above: _Book | None,
+        above: "_Book | None",
         begin: int,
         end: int,
         label: str,
@@ -145,7 +143,7 @@ class _Book:
         for book, balances in zip(books, before, strict=True):
             book.count(entry, balances, value, own=book is self)
 
-    def chain(self) -> list[_Book]:
+    def chain(self) -> "list[_Book]":
         """Return this book and those above it, from below."""
         return [self] if self.above is None else [self, *self.above.chain()]
 

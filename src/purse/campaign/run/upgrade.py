@@ -3,8 +3,6 @@ are folded again, because the fold has changed. Journals stay as they are, with 
 what is personal in entries gets salts, so that the digests from the first such entry on are others.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
@@ -88,7 +86,7 @@ def upgrade(address: str) -> list[str]:
 class _FoldedLevel:
     """A level that is folded from its journal."""
 
-    def __init__(self, session: Session, row: Sequence[Any], above: _FoldedLevel | None) -> None:
+    def __init__(self, session: Session, row: Sequence[Any], above: "_FoldedLevel | None") -> None:
         self.key, self.name, kind, _, self.head = row
         self.session, self.above = session, above
         self.digest = ""  # of the journal so far, as it was stored

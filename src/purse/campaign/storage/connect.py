@@ -1,7 +1,5 @@
 """From the address of a storage to the storage; what a dialect needs is imported late."""
 
-from __future__ import annotations
-
 from typing import Any
 from weakref import WeakValueDictionary
 

@@ -6,8 +6,6 @@ closing the file: neither library sees the other's locks. So the storage compare
 those that the connection opened, before a transaction and after the commit, before the answer.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 import sys
@@ -94,7 +92,7 @@ _IN_USE = (0x40000002, 510)  # of the file
 _SHARED_IN_USE = (128, 1)  # of FILE-shm
 
 _lock = threading.RLock()
-_guards: dict[str, _FileGuard] = {}
+_guards: "dict[str, _FileGuard]" = {}
 
 
 class _FileGuard:

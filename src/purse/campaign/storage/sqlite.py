@@ -1,7 +1,5 @@
 """The dialect of SQLite: one file for the processes of a machine, or the memory of one process."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
@@ -123,7 +121,7 @@ class Sqlite(SqliteFile, _Dialect):
         self._note_files(db)
         return db
 
-    def writing(self) -> _FileTransaction:
+    def writing(self) -> "_FileTransaction":
         """Return a transaction beside which no other one writes."""
         return _FileTransaction(self)
 

@@ -2,8 +2,6 @@
 the files have not been replaced, keep every acknowledged commit.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading
@@ -177,7 +175,7 @@ class SqliteFile(ABC):
                     raise StorageUnavailable(self._replaced())
                 sharing._drop_writer()
 
-    def _sharing(self) -> list[SqliteFile]:
+    def _sharing(self) -> "list[SqliteFile]":
         """Return all objects of this process for this file, this one included."""
         if len(_open) == 1:  # a tenth of the time
             return [self]

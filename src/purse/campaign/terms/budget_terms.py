@@ -1,7 +1,5 @@
 """The terms of accounts, and what they have in common with those of campaigns."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Collection, Mapping
@@ -140,7 +138,7 @@ class AccountTerms(BudgetTerms):
     rules: int = 0
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> AccountTerms:
+    def of(cls, values: Mapping[str, Any]) -> "AccountTerms":
         """Return checked terms from the arguments of `Account.create`, in the user's unit."""
         stuff = read_resources(values["resources"])
         budget = by_name("budget", values["budget"], stuff, "resource")

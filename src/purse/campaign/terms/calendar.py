@@ -6,8 +6,6 @@ skips a local time, the boundary is the first instant after the gap; if a local 
 is the first of the two.
 """
 
-from __future__ import annotations
-
 import re
 import zoneinfo
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -36,7 +34,7 @@ class Calendar(NamedTuple):
     time_zone: str
 
     @classmethod
-    def of(cls, every: str, time_zone: str) -> Calendar:
+    def of(cls, every: str, time_zone: str) -> "Calendar":
         """Return a calendar from what a user gives. Raise `InvalidInput` if that is no calendar."""
         if not isinstance(every, str) or not (every in _LOCAL or _HOURS.fullmatch(every)):
             raise invalid(

@@ -2,8 +2,6 @@
 journal.
 """
 
-from __future__ import annotations
-
 import inspect
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -113,7 +111,7 @@ class Terms(BudgetTerms):
     unlabelled: str = defaults.REFUSE  # what becomes of an ask that lacks a label with a limit
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Terms:
+    def of(cls, values: Mapping[str, Any]) -> "Terms":
         """Return checked terms from the arguments of `Campaign.create`, in the user's unit."""
         values = {**values, "horizon": read_horizon(values)}
         name = checked_name("name", values["name"])
@@ -156,7 +154,7 @@ class Terms(BudgetTerms):
         unlabelled = choice("unlabelled", values["unlabelled"], (defaults.REFUSE, defaults.ALLOW))
         return replace(terms.with_policy(), limits=limits, unlabelled=unlabelled)
 
-    def with_policy(self) -> Terms:
+    def with_policy(self) -> "Terms":
         """Return the terms with the policy's own facts. Raise `InvalidInput` if it cannot play."""
         self.check_bounds()
         module, _ = make_policy(self.policy, self.problem)  # refuses what it cannot play
@@ -175,7 +173,7 @@ class Terms(BudgetTerms):
             policy_version=getattr(module, "VERSION", 0),
         )
 
-    def begun_at(self, now: int) -> Terms:
+    def begun_at(self, now: int) -> "Terms":
         """Return the terms of what begins at a time (ms), with what the time zone says of it."""
         is_local = self.every and self.horizon == TRAFFIC
         ahead = ahead_of_utc(self.time_zone, now) if is_local else 0
@@ -194,7 +192,7 @@ class Terms(BudgetTerms):
                 f"{size:,} with {problem.n_arms:,} arms and {self.context.n_seen:,} features",
             )
 
-    def in_charge(self, policy: Sequence[Any]) -> Terms:
+    def in_charge(self, policy: Sequence[Any]) -> "Terms":
         """Return the terms with the policy in charge, see `CampaignLevel.policy`."""
         spelt, version = policy
         is_first = policy == [self.policy, self.policy_version]
@@ -363,7 +361,7 @@ class Terms(BudgetTerms):
             "cost_max": texts(self.cost_max),
         }
 
-    def checked(self) -> Terms:
+    def checked(self) -> "Terms":
         """Return the same terms, if they are what `of` would have made of them: for those that come
         from a file. A campaign that began before its policy wanted a count goes on without it.
         """
@@ -421,7 +419,7 @@ class Terms(BudgetTerms):
             raise wrong
         return self
 
-    def copied(self, name: str | None, account: str | None = None) -> Terms:
+    def copied(self, name: str | None, account: str | None = None) -> "Terms":
         """Return the terms of a copy, under a name and an account, with an id of its own.
 
         Two campaigns never have the same id, so that nothing meant for one reaches the other.

@@ -49,12 +49,7 @@ class ArmStats:
     def sums(self) -> ArmSums:
         """Return the sums as they are now."""
         return ArmSums(
-            self.told,
-            self.failed,
-            self.settled,
-            self.reward,
-            tuple(self.costs),
-            self.cost_squares,
+            self.told, self.failed, self.settled, self.reward, tuple(self.costs), self.cost_squares
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The course of a campaign for the dashboard, from the fold of its journal, in bounded room."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -191,7 +189,7 @@ class History:
         return compact_bytes(facts)
 
     @classmethod
-    def from_json(cls, terms: Terms, text: bytes) -> History:
+    def from_json(cls, terms: Terms, text: bytes) -> "History":
         """Return a history as a checkpoint has it."""
         history = cls(terms)
         history._begin_at(text)
@@ -199,16 +197,9 @@ class History:
 
     def _begin_at(self, text: bytes) -> None:
         """Be what a checkpoint says."""
-        (
-            numbers,
-            (head, balances, seq),
-            arms,
-            series,
-            recent,
-            seconds,
-            incidents,
-            test,
-        ) = orjson.loads(text)
+        (numbers, (head, balances, seq), arms, series, recent, seconds, incidents, test) = (
+            orjson.loads(text)
+        )
         known = zip(test, self._arrays(), strict=True)
         *arrays, self._tops = (np.array(values, array.dtype) for values, array in known)
         self._test = type(self._test)(*arrays)

@@ -7,8 +7,6 @@ is still the one that was read: a follower that dies in between sends the same m
 one that is behind others does not take them back.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time
@@ -54,7 +52,7 @@ class _ReaderPosition(NamedTuple):
             return now
         return self.at + _wait(self.attempts - 1)
 
-    def failed(self, event: int, looked: int, now: int) -> _ReaderPosition:
+    def failed(self, event: int, looked: int, now: int) -> "_ReaderPosition":
         """Return the progress after a failure: another attempt or, after three days, the end."""
         failing = self.failing
         if self.attempts:
