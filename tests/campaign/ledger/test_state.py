@@ -165,7 +165,7 @@ def test_a_policy_that_has_ended_the_game_has_done_so_everywhere(
     assert text.startswith(f"quality: ended ({end[1]}), best-arm, round {rounds}\n"), code
     assert command("list")[1].split("\t")[:2] == ["quality", "ended"]
     client = service(storage=campaign.storage)
-    metrics = client.get("/metrics").text
+    metrics = client.get("/metrics?show=campaigns").text
     assert 'purse_state{campaign="quality",state="ended"} 1.0' in metrics
     assert 'purse_state{campaign="quality",state="running"} 0.0' in metrics
     facts = client.get("/campaigns/quality").json()
