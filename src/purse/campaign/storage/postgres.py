@@ -258,6 +258,9 @@ class Postgres(Database):
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
         """Give up a transaction, so that its connection can be used again, or close that."""
+        if db.pgconn.pipeline_status:  # a signal came amid it: no answer would ever come
+            db.close()
+            return
         try:
             db.execute("ROLLBACK")
         except BaseException:
