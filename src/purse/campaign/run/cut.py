@@ -64,7 +64,7 @@ class Summary:
         return {"seq": level.seq, "before": before, "level": [head, *more], "days": days}
 
     def rest(self) -> dict[str, Any]:
-        """Return what is no state, as of now."""
+        """Return the summary, as of now."""
         policy = self.replay.policy
         return {
             "head": {name: getattr(self.level.head, name) for name in _UNTOLD},
@@ -120,7 +120,7 @@ def _digest_of(part: Any) -> str:
 
 
 def claim_of(content: dict[str, Any], digest: str, kept: Sequence[LedgerEntry]) -> dict[str, Any]:
-    """Return what an entry `sealed` says of a seal.
+    """Return the claim of an entry `sealed` about a seal.
 
     content   the parts of the seal, which may be JSON already
     digest    of the journal up to its last entry

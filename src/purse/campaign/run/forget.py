@@ -98,7 +98,7 @@ class _Campaign:
     def decide(
         self, label: tuple[str, str], pseudonym: str, session: Session, levels: list[StoredLevel]
     ) -> list[Statement]:
-        """Return what is written, with the levels locked, from the top down."""
+        """Return the writes, with the levels locked, from the top down."""
         stored, level = levels[-1], level_chain(self.terms, levels)
         assert level is not None
         entries = list(self.storage.named(session, stored, *label))

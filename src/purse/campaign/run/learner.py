@@ -253,7 +253,7 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
 
 
 def lessons_of(seal: LedgerEntry) -> Lessons:
-    """Return what a policy learns from a seal, if it cannot take over what is in it."""
+    """Return the lessons of a seal for a policy that cannot take over the state in it."""
     body, (head, *_) = seal.body, seal.body["state"]["level"]
     return Lessons(seal.seq, body["digest"], head["rounds"], body["summary"]["sums"])
 

@@ -55,7 +55,7 @@ class Plan(NamedTuple):
 
 
 def plan(address: str) -> Plan:
-    """Return what an upgrade of a storage would change; nothing is written."""
+    """Return the changes that an upgrade of a storage would make; nothing is written."""
     version, rows = look(address, _FIRST)
     said = []
     for kind, _, head, body in rows:

@@ -156,7 +156,7 @@ class Postgres(Database):
 
     @staticmethod
     def identity(address: str) -> Any:
-        """Return what is the same for all who may share connections: the address, and the variables
+        """Return the key of those who may share connections: the address, and the variables
         for libpq, which may name a user or a schema.
         """
         return address, *sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
