@@ -181,7 +181,7 @@ def test_report_writes_the_page_and_each_figure(
         ("lab status", "'purse-results' holds no study"),
         ("lab show nowhere.toml", "'purse-results/nowhere' holds no study"),
         ("lab report nowhere", "'nowhere' holds no study"),
-        ("lab run nowhere.toml", "No such file or directory; `purse lab init` writes an example"),
+        ("lab run nowhere.toml", "; `purse lab init` writes an example"),
         ("lab run bad.toml", "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.b"),
         ("lab run mine.toml --on spark", "on='spark': must be ray or ray://HOST:PORT"),
         ("lab run mine.toml --workers 0", "n_workers=0: must be a whole number from 1 up"),
