@@ -179,9 +179,7 @@ class Committer:
                 raise JournalRewound(
                     f"the journal of {self.terms.name!r} was replaced or changed; try again"
                 )
-            self._teacher.look(
-                level, policy
-            )  # first: reports may be about arms that it cannot know
+            self._teacher.look(level, policy)  # first: it may not know the arms of reports
             policy.learn(parsed(locked.reports), level.seq, level.head.digest)
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq

@@ -3,7 +3,7 @@
 """
 
 from base64 import b64decode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -245,11 +245,17 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
     terms.check_version()
     learner = Learner(terms, head.taught, head.taught_from)
     learner.forgotten = head.forgotten
-    stored = [storage.checkpoint(terms.name, kind) for kind in (POLICY, FORGOTTEN)]
-    for row in (*stored, sealed_policy(storage.seal(terms.name))):
+    for row in _policies(storage, terms.name):
         if learner.begin_at(row) and _catch_up(learner, storage):
             return learner
     return learn_all(terms, storage, head.taught)
+
+
+def _policies(storage: Storage, name: str) -> Iterator[Sequence[Any] | None]:
+    """Yield the policies that are stored, each read when the one before it was of no use."""
+    for kind in (POLICY, FORGOTTEN):
+        yield storage.checkpoint(name, kind)
+    yield sealed_policy(storage.seal(name))
 
 
 def lessons_of(seal: LedgerEntry) -> Lessons:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -113,7 +113,8 @@ def seal(storage: Storage, name: str, day: str, before: int, folder: Path) -> Se
     except _NothingToSeal:
         return None
     sync_folder(path.parent)
-    archive = sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        archive = file_digest(file, "sha256").hexdigest()
     storage.rewrite(
         names, lambda session, rows: _decided(session, rows, cut, archive, storage.now())
     )
